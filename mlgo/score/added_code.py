@@ -16,7 +16,7 @@ from mlgo.score.score import FunctionScores
 
 @dataclasses.dataclass(frozen=True)
 class AddedCode:
-    """What counts, a Counting.
+    """What counts, a ByteCounter.
 
     Attributes:
       places: module → its place in the order of linking.
@@ -56,7 +56,7 @@ class AddedCode:
         return digest_of_json([self.places, self.owners, holders, copies])
 
     def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
-        """See Counting."""
+        """See ByteCounter."""
         carried = {score.comdat for score in scores.values()}
         left = {name: score for name, score in self.next_copies.get(module, {}).items() if score.comdat not in carried}
         twins: dict[str, list[str]] = {}

@@ -21,11 +21,11 @@ CREDIT_BYTES = 16.0
 WHOLE_MODULE = "\n"
 
 #: (module, scores of one compile) -> bytes that count (code_size.py), by function or NON_FUNCTION_BYTES.
-Counting = Callable[[str, FunctionScores], dict[str, float]]
+ByteCounter = Callable[[str, FunctionScores], dict[str, float]]
 
 
-class CodeMeasure:
-    """The measure of a corpus by code size.
+class CorpusCodeSize:
+    """The score of a corpus by code size.
 
     The improvement of a module is minus the logarithm of the ratio of its sizes. A decision is credited with the change
     of the code that it can have changed: its caller, every function that the caller was inlined into, directly or not,
@@ -33,26 +33,26 @@ class CodeMeasure:
     decision is credited with the whole module. Credits have no bound: the bytes of an image add up, so a policy is as
     good as the mean of its credits, and few large ones can decide its sign.
 
-    Args: counting: which bytes count.
+    Args: counter: which bytes count.
     """
 
-    def __init__(self, counting: Counting):
-        self._counting = counting
+    def __init__(self, counter: ByteCounter):
+        self._count = counter
 
     def module_improvement(self, module, found, default):
-        sizes = [math.fsum(self._counting(module, scores).values()) for scores in (default, found)]
+        sizes = [math.fsum(self._count(module, scores).values()) for scores in (default, found)]
         if not all(sizes):
             return None
         return bounded(-math.log(score_ratio(*sizes, offset=0.0, goal="minimize"))), 1.0
 
-    def compared(self, module, functions):
+    def comparison_rows(self, module, functions):
         if not functions:
             return {}
         decisions = sum(score.decisions for score in functions.values())
-        return {"": FunctionScore(decisions, math.fsum(self._counting(module, functions).values()))}
+        return {"": FunctionScore(decisions, math.fsum(self._count(module, functions).values()))}
 
     def improvements_of(self, module, found, default, logs):
-        """See Measure.
+        """See CorpusScore.
 
         A caller is credited with the same functions in all compiles. Otherwise a caller that one compile inlines into
         many functions would be charged with everything that other decisions did to them. A callee counts with its mean
@@ -60,7 +60,7 @@ class CodeMeasure:
         """
         graphs = [_inline_graph(log) for log in logs]
         callees, parents = _united(graph.callees for graph in graphs), _united(graph.parents for graph in graphs)
-        sizes = [self._counting(module, scores) for scores in (default, *found)]
+        sizes = [self._count(module, scores) for scores in (default, *found)]
         for each in sizes:
             each.pop(NON_FUNCTION_BYTES, None)
         mean_sizes = {

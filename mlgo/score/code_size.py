@@ -26,7 +26,7 @@ import numpy as np
 
 from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.score.code_credit import CodeMeasure, Counting, call_site
+from mlgo.score.code_credit import ByteCounter, CorpusCodeSize, call_site
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 from mlgo.score.score import FunctionScores, Score
 
@@ -38,20 +38,20 @@ OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE, ESTIMATED_CODE = (
 )
 
 
-def _whole_text(default: Mapping[str, FunctionScores]) -> Counting:
+def _count_text(default: Mapping[str, FunctionScores]) -> ByteCounter:
     """Counts all of the text, in full."""
     del default
     return lambda module, scores: {name: score.score for name, score in scores.items()}
 
 
-def _comdat_weights(default: Mapping[str, FunctionScores]) -> Counting:
+def _count_comdat_shares(default: Mapping[str, FunctionScores]) -> ByteCounter:
     """Counts functions; a COMDAT by its share. One that no module carries by default counts in full."""
     # COMDAT -> number of modules that carry it.
     carriers = collections.Counter(
         comdat for scores in default.values() for comdat in {score.comdat for score in scores.values()}
     )
 
-    def counting(module: str, scores: FunctionScores) -> dict[str, float]:
+    def count(module: str, scores: FunctionScores) -> dict[str, float]:
         del module
         return {
             name: score.score / max(1, carriers.get(score.comdat, 1)) if score.comdat is not None else score.score
@@ -59,10 +59,10 @@ def _comdat_weights(default: Mapping[str, FunctionScores]) -> Counting:
             if name != NON_FUNCTION_BYTES
         }
 
-    return counting
+    return count
 
 
-def _linked_once(default: Mapping[str, FunctionScores]) -> Counting:
+def _count_linked_owner(default: Mapping[str, FunctionScores]) -> ByteCounter:
     """Counts functions; a COMDAT in the module whose copy the linker keeps."""
     carried: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for module in sorted(default):
@@ -74,7 +74,7 @@ def _linked_once(default: Mapping[str, FunctionScores]) -> Counting:
         # The copy that the image holds if the owner drops its own.
         owned.setdefault(carriers[0][0], {})[name] = carriers[1][1] if len(carriers) > 1 else 0.0
 
-    def counting(module: str, scores: FunctionScores) -> dict[str, float]:
+    def count(module: str, scores: FunctionScores) -> dict[str, float]:
         left = dict(owned.get(module, {}))
         counted = {}
         for name, score in scores.items():
@@ -84,21 +84,21 @@ def _linked_once(default: Mapping[str, FunctionScores]) -> Counting:
             left.pop(name, None)
         return {**counted, **{name: size for name, size in left.items() if size}}
 
-    return counting
+    return count
 
 
 #: Reward -> what counts, given the scores of the compiler's default by module.
-_COUNTINGS = {
-    OBJECT_TEXT: _whole_text,
-    COMDAT_WEIGHTED_CODE: _comdat_weights,
-    LINKED_CODE: _linked_once,
-    ESTIMATED_CODE: _comdat_weights,
+_COUNTERS = {
+    OBJECT_TEXT: _count_text,
+    COMDAT_WEIGHTED_CODE: _count_comdat_shares,
+    LINKED_CODE: _count_linked_owner,
+    ESTIMATED_CODE: _count_comdat_shares,
 }
 
 
-def counting_of(reward: str, default: Mapping[str, FunctionScores]) -> Counting:
+def byte_counter(reward: str, default: Mapping[str, FunctionScores]) -> ByteCounter:
     """What `reward` counts, given the scores of the compiler's default by module, over the whole corpus."""
-    return _COUNTINGS[reward](default)
+    return _COUNTERS[reward](default)
 
 
 class SizeOfCode(Score):
@@ -106,7 +106,7 @@ class SizeOfCode(Score):
 
     compared_items = "modules"
     needs_log, needs_object = False, True
-    needs_whole_corpus = links_images = True
+    uses_other_modules = links_images = True
 
     def __init__(self, data):
         super().__init__(data)
@@ -115,8 +115,8 @@ class SizeOfCode(Score):
     def read(self, result):
         return code_scores(result.code, result.log)
 
-    def measure(self, default, reward=None):
-        return CodeMeasure(counting_of(self.chosen_reward(reward), default))
+    def for_corpus(self, default, reward=None):
+        return CorpusCodeSize(byte_counter(self.chosen_reward(reward), default))
 
     def totals(self, sides):
         return f"{self.unit}, with those of no function", [

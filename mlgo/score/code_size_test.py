@@ -19,49 +19,52 @@ class WeightsTest(unittest.TestCase):
         self.default = {"a": {**sizes_of(rest=20, f=20), "s": shared}, "b": {**sizes_of(rest=5, g=10), "s": shared}}
 
     def test_a_comdat_counts_in_parts(self):
-        measure = SCORE.measure(self.default)
-        self.assertEqual(measure.compared("a", self.default["a"]), {"": FunctionScore(2, 60.0)})
+        corpus_score = SCORE.for_corpus(self.default)
+        self.assertEqual(corpus_score.comparison_rows("a", self.default["a"]), {"": FunctionScore(2, 60.0)})
         found = {**self.default["a"], "s": FunctionScore(1, 40.0, comdat="shared")}
-        self.assertEqual(measure.module_improvement("a", found, self.default["a"]), (-math.log(40 / 60), 1.0))
+        self.assertEqual(corpus_score.module_improvement("a", found, self.default["a"]), (-math.log(40 / 60), 1.0))
 
     def test_a_comdat_that_no_module_carried_counts_in_full(self):
         new = {**self.default["a"], "n": FunctionScore(1, 15.0, comdat="new")}
-        self.assertEqual(SCORE.measure(self.default).compared("a", new)[""].score, 75.0)
+        self.assertEqual(SCORE.for_corpus(self.default).comparison_rows("a", new)[""].score, 75.0)
 
     def test_all_of_the_text_counts_in_full(self):
-        self.assertEqual(SCORE.measure(self.default, OBJECT_TEXT).compared("a", self.default["a"])[""].score, 120.0)
+        self.assertEqual(
+            SCORE.for_corpus(self.default, OBJECT_TEXT).comparison_rows("a", self.default["a"])[""].score, 120.0
+        )
 
     def test_linked_once_a_comdat_counts_where_the_linker_takes_it_from(self):
-        measure = SCORE.measure(self.default, LINKED_CODE)
+        corpus_score = SCORE.for_corpus(self.default, LINKED_CODE)
         first, second = self.default["a"], self.default["b"]
-        self.assertEqual(measure.compared("a", first)[""].score, 100.0)
-        self.assertEqual(measure.compared("b", second)[""].score, 10.0)
+        self.assertEqual(corpus_score.comparison_rows("a", first)[""].score, 100.0)
+        self.assertEqual(corpus_score.comparison_rows("b", second)[""].score, 10.0)
         # A second copy is not kept, however large. The first one counts in full. If it is gone, the second is kept.
         larger = FunctionScore(1, 200.0, comdat="shared")
-        self.assertEqual(measure.compared("b", {**second, "s": larger})[""].score, 10.0)
-        self.assertEqual(measure.compared("a", {**first, "s": larger})[""].score, 220.0)
+        self.assertEqual(corpus_score.comparison_rows("b", {**second, "s": larger})[""].score, 10.0)
+        self.assertEqual(corpus_score.comparison_rows("a", {**first, "s": larger})[""].score, 220.0)
         without = {name: score for name, score in first.items() if name != "s"}
-        self.assertEqual(measure.compared("a", without)[""].score, 100.0)
-        alone = SCORE.measure({"a": first}, LINKED_CODE)
-        self.assertEqual(alone.compared("a", without)[""].score, 20.0)
+        self.assertEqual(corpus_score.comparison_rows("a", without)[""].score, 100.0)
+        alone = SCORE.for_corpus({"a": first}, LINKED_CODE)
+        self.assertEqual(alone.comparison_rows("a", without)[""].score, 20.0)
         new = FunctionScore(1, 7.0, comdat="new")
-        self.assertEqual(measure.compared("b", {**second, "n": new})[""].score, 17.0)
+        self.assertEqual(corpus_score.comparison_rows("b", {**second, "n": new})[""].score, 17.0)
 
     def test_linked_code_of_all_modules_is_the_image(self):
-        measure = SCORE.measure(self.default, LINKED_CODE)
+        corpus_score = SCORE.for_corpus(self.default, LINKED_CODE)
         self.assertEqual(
-            sum(measure.compared(name, scores)[""].score for name, scores in self.default.items()), 20 + 10 + 80
+            sum(corpus_score.comparison_rows(name, scores)[""].score for name, scores in self.default.items()),
+            20 + 10 + 80,
         )
 
     def test_an_empty_module_is_not_compared(self):
-        self.assertIsNone(SCORE.measure(self.default).module_improvement("a", sizes_of(rest=3), self.default["a"]))
+        self.assertIsNone(SCORE.for_corpus(self.default).module_improvement("a", sizes_of(rest=3), self.default["a"]))
 
     def test_another_reward_is_refused_by_name(self):
         with self.assertRaisesRegex(
             ValueError,
             "reward 'bytes' is not supported; the rewards are comdat_weighted_code, linked_code, object_text",
         ):
-            SCORE.measure(self.default, "bytes")
+            SCORE.for_corpus(self.default, "bytes")
 
 
 class ScoresTest(unittest.TestCase):

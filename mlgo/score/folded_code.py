@@ -17,7 +17,7 @@ from mlgo.score.score import FunctionScores
 
 @dataclasses.dataclass(frozen=True)
 class FoldedCode:
-    """What counts, a Counting.
+    """What counts, a ByteCounter.
 
     Attributes:
       comdats: COMDAT → modules that carry it by default.
@@ -41,7 +41,7 @@ class FoldedCode:
         return digest_of_json({"comdats": dict(self.comdats), "holders": dict(self.holders)})
 
     def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
-        """See Counting."""
+        """See ByteCounter."""
         del module
         twins: dict[str, list[str]] = {}
         for name, score in scores.items():

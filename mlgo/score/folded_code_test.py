@@ -18,41 +18,41 @@ class FoldedCodeTest(unittest.TestCase):
             "b": {**rest, "h": function(10, "x"), "s": function(8, "s", "s"), "kept": function(3)},
             "c": {**rest, "s": function(8, "s", "s")},
         }
-        self.counting = FoldedCode.of_builds(self.default)
+        self.count = FoldedCode.of_builds(self.default)
 
     def test_over_the_corpus_each_piece_of_code_counts_once(self):
-        total = sum(sum(self.counting(name, scores).values()) for name, scores in self.default.items())
+        total = sum(sum(self.count(name, scores).values()) for name, scores in self.default.items())
         self.assertEqual(total, 10 + 6 + 8 + 3)
 
     def test_twins_share(self):
-        self.assertEqual(self.counting("a", self.default["a"]), {"f": 2.5, "g": 2.5, "own": 6})
+        self.assertEqual(self.count("a", self.default["a"]), {"f": 2.5, "g": 2.5, "own": 6})
         without_a_twin = {name: score for name, score in self.default["a"].items() if name != "g"}
-        self.assertEqual(self.counting("a", without_a_twin), {"f": 5, "own": 6})
+        self.assertEqual(self.count("a", without_a_twin), {"f": 5, "own": 6})
 
     def test_a_function_unlike_its_twins_counts_in_full(self):
         changed = {**self.default["a"], "g": function(9, "new")}
-        self.assertEqual(self.counting("a", changed), {"f": 5, "g": 9, "own": 6})
+        self.assertEqual(self.count("a", changed), {"f": 5, "g": 9, "own": 6})
 
     def test_new_twins_share_within_their_module(self):
         changed = {"f": function(9, "new"), "g": function(9, "new")}
-        self.assertEqual(self.counting("a", changed), {"f": 4.5, "g": 4.5})
+        self.assertEqual(self.count("a", changed), {"f": 4.5, "g": 4.5})
 
     def test_a_changed_comdat_counts_by_its_share(self):
-        self.assertEqual(self.counting("b", {"s": function(5, "new", "s")}), {"s": 2.5})
+        self.assertEqual(self.count("b", {"s": function(5, "new", "s")}), {"s": 2.5})
 
     def test_what_is_never_folded_counts_in_full(self):
-        self.assertEqual(self.counting("a", {"f": function(4), "g": function(4)}), {"f": 4, "g": 4})
+        self.assertEqual(self.count("a", {"f": function(4), "g": function(4)}), {"f": 4, "g": 4})
 
     def test_other_reference_builds_add_code_that_is_shared(self):
         policy = {name: {"p": function(12, "p")} for name in "abc"}
-        self.assertEqual(self.counting("a", policy["a"]), {"p": 12})
+        self.assertEqual(self.count("a", policy["a"]), {"p": 12})
         self.assertEqual(FoldedCode.of_builds(self.default, policy)("a", policy["a"]), {"p": 4})
 
     def test_the_digest_is_of_all_reference_builds(self):
         other = FoldedCode.of_builds(self.default, {"a": {"p": function(12, "p")}})
-        self.assertNotEqual(self.counting.digest, other.digest)
+        self.assertNotEqual(self.count.digest, other.digest)
         again = FoldedCode.of_builds(dict(reversed(self.default.items())))
-        self.assertEqual(self.counting.digest, again.digest)
+        self.assertEqual(self.count.digest, again.digest)
 
     def test_without_an_object_nothing_is_folded(self):
         self.assertEqual(with_folds({"f": function(4)}, None, "m"), {"f": function(4)})

@@ -10,7 +10,7 @@ from mlgo.score.score import FunctionScores, Score, bounded
 
 
 class Logged(Score):
-    """The score of a problem with a LoggedScore, and the measure of every corpus.
+    """The score of a problem with a LoggedScore, and the score of every corpus.
 
     The improvement of a function is minus the logarithm of its ratio: 0.02 means about two percent better than the
     default, and twice as good outweighs twice as bad. A decision is credited with it, and a module's is the mean over
@@ -22,12 +22,12 @@ class Logged(Score):
     rewards = ("score",)
     compared_items = "functions"
     needs_log, needs_object = True, False
-    needs_whole_corpus = links_images = False
+    uses_other_modules = links_images = False
 
     def read(self, result):
         return scores_of_log(result.log)
 
-    def measure(self, default, reward=None):
+    def for_corpus(self, default, reward=None):
         del default
         self.chosen_reward(reward)
         return self
@@ -44,7 +44,7 @@ class Logged(Score):
             return None
         return bounded(math.fsum(improvements.values()) / len(improvements)), float(len(improvements))
 
-    def compared(self, module, functions):
+    def comparison_rows(self, module, functions):
         del module
         return functions
 

@@ -35,7 +35,7 @@ def scores(**functions: float) -> dict[str, FunctionScore]:
 
 def credit(score, default: float, found: float) -> float:
     sides = scores(f=default), scores(f=found)
-    ((contexts, credits),) = score.measure({"m": sides[0]}).improvements_of(
+    ((contexts, credits),) = score.for_corpus({"m": sides[0]}).improvements_of(
         "m", [sides[1]], sides[0], [log(["f"], [0], [found])]
     )
     assert contexts == ("f",)
@@ -85,7 +85,7 @@ class CreditTest(unittest.TestCase):
             self.assertAlmostEqual(better, -worse)
             self.assertAlmostEqual(better, min(math.log(factor), math.log(10)), places=3)
         found, default = scores(f=1e6, g=1e6), scores(f=1.0, g=1.0)
-        self.assertEqual(SMALLER.measure({}).module_improvement("m", found, default), (-math.log(10), 2.0))
+        self.assertEqual(SMALLER.for_corpus({}).module_improvement("m", found, default), (-math.log(10), 2.0))
 
     def test_credit_is_positive_for_better_code_whatever_the_goal(self):
         self.assertGreater(credit(SMALLER, 100.0, 50.0), 0)
@@ -101,17 +101,17 @@ class CreditTest(unittest.TestCase):
         default, found = scores(f=50.0, g=10.0, gone=1.0), scores(f=100.0, g=20.0, new=1.0)
         expected = (math.log(100.01 / 50.01) + math.log(20.01 / 10.01)) / 2
         for score, sign in ((SMALLER, -1.0), (LARGER, 1.0)):
-            improvement, weight = score.measure({}).module_improvement("m", found, default)
+            improvement, weight = score.for_corpus({}).module_improvement("m", found, default)
             self.assertAlmostEqual(improvement, sign * expected)
             self.assertEqual(weight, 2.0)
-        self.assertIsNone(SMALLER.measure({}).module_improvement("m", scores(f=1.0), scores(g=1.0)))
+        self.assertIsNone(SMALLER.for_corpus({}).module_improvement("m", scores(f=1.0), scores(g=1.0)))
 
 
 class RewardTest(unittest.TestCase):
     def test_only_the_score_itself(self):
         self.assertEqual([SMALLER.chosen_reward(name) for name in (None, "", "score")], ["score"] * 3)
         with self.assertRaisesRegex(ValueError, "reward 'linked_code' is not supported; the rewards are score"):
-            SMALLER.measure({}, "linked_code")
+            SMALLER.for_corpus({}, "linked_code")
 
     def test_totals_are_of_the_functions_that_all_sides_have(self):
         self.assertEqual(

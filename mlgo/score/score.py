@@ -1,6 +1,6 @@
 """The interface of scores: how a compile's result is read, compared with the default's, and credited to decisions.
 
-`Score` belongs to a problem (problem_score.py), `Measure` to a problem and a corpus. Both have one implementation for
+`Score` belongs to a problem (problem_score.py), `CorpusScore` to a problem and a corpus. Both have one implementation for
 scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
 """
 
@@ -23,7 +23,7 @@ FunctionScores = Mapping[str, FunctionScore]
 LARGEST_IMPROVEMENT = math.log(10.0)
 
 
-class Measure(typing.Protocol):
+class CorpusScore(typing.Protocol):
     """Compares compiles of the modules of one corpus with the compiler's default."""
 
     def module_improvement(
@@ -34,7 +34,7 @@ class Measure(typing.Protocol):
         The improvement is minus the logarithm of a ratio, bounded by `bounded`.
         """
 
-    def compared(self, module: str, functions: FunctionScores) -> FunctionScores:
+    def comparison_rows(self, module: str, functions: FunctionScores) -> FunctionScores:
         """The scores that are compared one by one: those of the functions, or the score of the module under ""."""
 
     def improvements_of(
@@ -54,11 +54,11 @@ def bounded(improvement: float) -> float:
     return min(max(improvement, -LARGEST_IMPROVEMENT), LARGEST_IMPROVEMENT)
 
 
-def failed_improvement(measure: Measure, module: str, default: FunctionScores) -> tuple[float, float] | None:
-    """What a failed compile of `module` counts as, in the form of Measure.module_improvement: the worst there is, so
+def failed_improvement(corpus_score: CorpusScore, module: str, default: FunctionScores) -> tuple[float, float] | None:
+    """What a failed compile of `module` counts as, in the form of CorpusScore.module_improvement: the worst there is, so
     that no policy gains by failing.
     """
-    unchanged = measure.module_improvement(module, default, default)
+    unchanged = corpus_score.module_improvement(module, default, default)
     return None if unchanged is None else (-LARGEST_IMPROVEMENT, unchanged[1])
 
 
@@ -71,7 +71,7 @@ class Score(abc.ABC):
       rewards: names of the ways to count the score, the default first.
       compared_items: what is compared with the default one by one, "functions" or "modules".
       needs_log, needs_object: what a compile must return so that `read` can score it.
-      needs_whole_corpus: whether the score of a module depends on the default compiles of the others.
+      uses_other_modules: whether the score of a module depends on the default compiles of the others.
       links_images: whether evaluations also link the objects of a corpus and compare the images.
     """
 
@@ -79,7 +79,7 @@ class Score(abc.ABC):
     compared_items: str
     needs_log: bool
     needs_object: bool
-    needs_whole_corpus: bool
+    uses_other_modules: bool
     links_images: bool
 
     def __init__(self, data: LoggedScore | CodeSize):
@@ -94,8 +94,8 @@ class Score(abc.ABC):
         """
 
     @abc.abstractmethod
-    def measure(self, default: Mapping[str, FunctionScores], reward: str | None = None) -> Measure:
-        """The measure of a corpus.
+    def for_corpus(self, default: Mapping[str, FunctionScores], reward: str | None = None) -> CorpusScore:
+        """The score of a corpus.
 
         Args:
           default: module name -> scores of the compiler's default, over the whole corpus.

@@ -16,7 +16,7 @@ from mlgo.corpus.source_name import source_name
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.json_fields import Fields
-from mlgo.score.code_credit import Counting
+from mlgo.score.code_credit import ByteCounter
 from mlgo.score.folded_code import with_folds
 from mlgo.score.problem_score import score_of
 from mlgo.search.build import Attempt, Build, build_of
@@ -99,7 +99,7 @@ class CorpusSearch:
 
     setup: CompileSetup
     model_dir: pathlib.Path | None
-    counting: Counting
+    counting: ByteCounter
     compiles: Mapping[str, int]
     cache: Cache | None
     key_of: Callable[[Module], str]

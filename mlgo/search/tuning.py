@@ -25,8 +25,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_json
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.added_code import AddedCode
-from mlgo.score.code_credit import Counting
-from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, counting_of
+from mlgo.score.code_credit import ByteCounter
+from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, byte_counter
 from mlgo.score.folded_code import FoldedCode, with_folds
 from mlgo.score.score import FunctionScores
 from mlgo.search.budget import Budget, parted
@@ -115,7 +115,7 @@ class Tuning:
         of_present = inputs | ({"absent": digest_of_json(list(coverage.absent))} if coverage.absent else {})
         references = {side: self._scores(side, each) for side, each in records.items()}
         default, others = references[DEFAULT], [scores for side, scores in references.items() if side != DEFAULT]
-        counting = FoldedCode.of_builds(default, *others) if self._folds else counting_of(self.reward, default)
+        counting = FoldedCode.of_builds(default, *others) if self._folds else byte_counter(self.reward, default)
         search = self._search(corpus, counting, default, first, model_dir, inputs)
         found = self._searched(_SEARCH, search, present, of_present)
         results = {name: result for name, result in found.items() if result.questions}
@@ -206,7 +206,7 @@ class Tuning:
         corpus: Corpus,
         side: Side,
         model_dir: pathlib.Path | None,
-        counting: Counting,
+        counting: ByteCounter,
         results: Mapping[str, ModuleResult],
     ) -> Mapping[str, FunctionScores]:
         """Module → its scores with the decisions that the search `stage` found, compiled again.
@@ -226,7 +226,7 @@ class Tuning:
     def _search(
         self,
         corpus: Corpus,
-        counting: Counting,
+        counting: ByteCounter,
         builds: Mapping[str, FunctionScores],
         compiles: Mapping[str, int],
         model_dir: pathlib.Path | None,

@@ -1,4 +1,4 @@
-"""Counting the decisions of traces."""
+"""ByteCounter the decisions of traces."""
 
 import pathlib
 import tempfile

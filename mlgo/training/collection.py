@@ -21,7 +21,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import determinism
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
-from mlgo.score.score import Measure, failed_improvement
+from mlgo.score.score import CorpusScore, failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 
 if typing.TYPE_CHECKING:
@@ -116,7 +116,7 @@ def collect(
     models: VariantModels,
     default: Mapping[str, ModuleRecord],
     problem: Problem,
-    measure: Measure,
+    corpus_score: CorpusScore,
     normalizer: Normalizer | None,
     max_failure_ratio: float,
     seconds: Seconds,
@@ -130,7 +130,7 @@ def collect(
       models: the model of a job is removed when the job is done.
       default: module name -> its record under the compiler's default.
       problem: the problem of the decisions.
-      measure: computes improvements.
+      corpus_score: computes improvements.
       normalizer: normaliser of the packed decisions; None: samples without decisions.
       max_failure_ratio: fraction of the jobs that may fail.
       seconds: the time of each part is added to it.
@@ -157,8 +157,8 @@ def collect(
                 results.append((job.variant, outcome))
             begin = time.monotonic()
             seconds.preparing += begin - arrived
-        of_results = samples_of(module.name, results, default[module.name], problem, measure, normalizer)
-        samples += with_failed(of_results, failed, default[module.name], measure)
+        of_results = samples_of(module.name, results, default[module.name], problem, corpus_score, normalizer)
+        samples += with_failed(of_results, failed, default[module.name], corpus_score)
         arrived, begin = begin, time.monotonic()
         seconds.preparing += begin - arrived
     models.close()
@@ -177,7 +177,7 @@ def samples_of(
     results: Sequence[tuple[int, CompileResult]],
     default: ModuleRecord,
     problem: Problem,
-    measure: Measure,
+    corpus_score: CorpusScore,
     normalizer: Normalizer | None,
 ) -> list[Sample]:
     """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the
@@ -185,13 +185,13 @@ def samples_of(
     """
     score = score_of(problem)
     scores = [score.read(result) for _, result in results]
-    overall = [measure.module_improvement(module, found, default.functions) for found in scores]
+    overall = [corpus_score.module_improvement(module, found, default.functions) for found in scores]
     decided = [
         normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
         for (_, result), whole in zip(results, overall, strict=True)
     ]
     credits = iter(
-        measure.improvements_of(
+        corpus_score.improvements_of(
             module,
             list(itertools.compress(scores, decided)),
             default.functions,
@@ -212,7 +212,7 @@ def samples_of(
 
 
 def with_failed(
-    samples: Sequence[Sample], failed: Sequence[int], default: ModuleRecord, measure: Measure
+    samples: Sequence[Sample], failed: Sequence[int], default: ModuleRecord, corpus_score: CorpusScore
 ) -> list[Sample]:
     """The samples of one module and of those of its compiles that failed, by variant.
 
@@ -228,7 +228,7 @@ def with_failed(
     module = samples[0].module
     worst = min([0.0, *(value for sample in samples for value in sample.improvements.values())])
     credited = {name: worst for sample in samples for name in sample.improvements}
-    counted = failed_improvement(measure, module, default.functions)
+    counted = failed_improvement(corpus_score, module, default.functions)
     lost = [] if counted is None else [Sample(module, v, *counted, improvements=credited, failed=True) for v in failed]
     return sorted([*samples, *lost], key=lambda sample: sample.variant)
 

@@ -77,7 +77,7 @@ class FailedTest(unittest.TestCase):
     def setUp(self):
         functions = {"f": FunctionScore(1, 100.0), "g": FunctionScore(1, 100.0)}
         self.default = ModuleRecord(Outcome.TRACED, None, functions)
-        self.measure = score_of(PROBLEM).measure({})
+        self.corpus_score = score_of(PROBLEM).for_corpus({})
         values = synthetic.features(np.random.default_rng(1), 2)
         packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, np.arange(2))
         self.samples = [
@@ -87,7 +87,7 @@ class FailedTest(unittest.TestCase):
 
     def with_failed(self, *variants: int, samples=None) -> list[Sample]:
         samples = self.samples if samples is None else samples
-        return collection.with_failed(samples, variants, self.default, self.measure)
+        return collection.with_failed(samples, variants, self.default, self.corpus_score)
 
     def test_a_failed_compile_counts_as_the_worst(self):
         found = self.with_failed(1)
@@ -101,8 +101,8 @@ class FailedTest(unittest.TestCase):
         self.assertEqual(collection.reward_distribution(found)["lowest"], 0.1)
 
     def test_decisions_of_other_compiles_are_preferred_to_those_of_a_failed_one(self):
-        _, alone = returns_of(self.samples, centre=True)
-        _, beside = returns_of(self.with_failed(1), centre=True)
+        _, alone = returns_of(self.samples, leave_one_out=True)
+        _, beside = returns_of(self.with_failed(1), leave_one_out=True)
         self.assertAlmostEqual(float(alone.mean()), 0.0, places=6)
         self.assertEqual(len(beside), len(alone))
         self.assertGreater(float(beside.mean()), 0.1)

@@ -103,8 +103,10 @@ def record_trace(
         count = write_tfrecord(folder.path / TFRECORD_NAME, traces[1], setup.problem, sides[0])
         done = f", {count} examples -> {folder.path / TFRECORD_NAME}"
     if performance:
-        measure = score_of(setup.problem).measure({name: record.functions for name, record in sides[0].items()})
-        compared = [{n: measure.compared(n, record.functions) for n, record in side.items()} for side in sides]
+        corpus_score = score_of(setup.problem).for_corpus({name: record.functions for name, record in sides[0].items()})
+        compared = [
+            {n: corpus_score.comparison_rows(n, record.functions) for n, record in side.items()} for side in sides
+        ]
         files.write_atomically(performance, performance_csv(*compared))
     folder.remove_work()
     return (

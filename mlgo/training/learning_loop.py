@@ -127,7 +127,7 @@ class LearningLoop:
         self._metrics, self._rules = metrics, rules
         self._problem = inputs.setup.problem
         self._default = {name: record.functions for name, record in inputs.default.items()}
-        self._measure = score_of(self._problem).measure(self._default, settings.reward)
+        self._corpus_score = score_of(self._problem).for_corpus(self._default, settings.reward)
         self._algorithm = algorithm_named(settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
@@ -264,7 +264,7 @@ class LearningLoop:
                 models,
                 inputs.default,
                 self._problem,
-                self._measure,
+                self._corpus_score,
                 network.normalizer if self._learner.needs_decisions else None,
                 settings.max_failure_ratio,
                 seconds,
@@ -317,9 +317,11 @@ class LearningLoop:
             default = inputs.default[module.name].functions
             if isinstance(outcome, CompileFailure):
                 failures.add(module.name, outcome.kind.value, outcome.detail)
-                found = failed_improvement(self._measure, module.name, default)
+                found = failed_improvement(self._corpus_score, module.name, default)
             else:
-                found = self._measure.module_improvement(module.name, score_of(self._problem).read(outcome), default)
+                found = self._corpus_score.module_improvement(
+                    module.name, score_of(self._problem).read(outcome), default
+                )
             if found is not None:
                 improvements[module.name] = found
         self._models.remove("validation")

@@ -101,8 +101,8 @@ class MadeUpModules:
         for variant in variants:
             noise = random.logistic(size=FUNCTIONS) * variant.exploring
             results.append(compiled((logits_of(variant.network, features) + noise > 0).astype(np.int64)))
-        measure = score_of(PROBLEM).measure({"m": default.functions})
-        return samples_of(f"m{number}", list(enumerate(results)), default, PROBLEM, measure, NORMALIZER)
+        corpus_score = score_of(PROBLEM).for_corpus({"m": default.functions})
+        return samples_of(f"m{number}", list(enumerate(results)), default, PROBLEM, corpus_score, NORMALIZER)
 
 
 def random_features(random: np.random.Generator) -> dict[str, np.ndarray]:

@@ -360,9 +360,9 @@ class TrainingRun:
             policies[name] = Trace.load(below / "held_out" / name, held_out.corpus).records
         default = traces["held_out"][0].records
         settings, score = self._configurations.run, score_of(self.problem)
-        measure = score.measure({name: record.functions for name, record in default.items()}, settings.reward)
+        corpus_score = score.for_corpus({name: record.functions for name, record in default.items()}, settings.reward)
         seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)
-        return compare(score, measure, default, policies, seen, settings.seed)
+        return compare(score, corpus_score, default, policies, seen, settings.seed)
 
     def _score(
         self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str

@@ -7,7 +7,7 @@ from typing import Any
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run.tabular import encode_csv
-from mlgo.score.score import Measure, Score
+from mlgo.score.score import CorpusScore, Score
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 
@@ -71,19 +71,19 @@ class Comparison:
 
 def compare(
     score: Score,
-    measure: Measure,
+    corpus_score: CorpusScore,
     default: Mapping[str, ModuleRecord],
     policies: Mapping[str, Mapping[str, ModuleRecord]],
     seen_functions: frozenset[str],
     seed: int,
 ) -> Comparison:
-    """Compares `policies` with `default`, function by function or module by module, as `measure` says.
+    """Compares `policies` with `default`, function by function or module by module, as `corpus_score` says.
 
     A module that failed on one side is left out on all sides, so every policy is measured on the same functions.
 
     Args:
       score: of the problem.
-      measure: of the corpus.
+      corpus_score: of the corpus.
       default: module name -> record under the compiler's default.
       policies: policy name -> module name -> record under that policy, over the same modules.
       seen_functions: names of the functions that training compiled.
@@ -102,7 +102,7 @@ def compare(
             failed[module] = ", ".join(kinds)
     rows, unmatched = [], 0
     for module in sorted(set(default) - set(failed)):
-        tables = {name: measure.compared(module, side[module].functions) for name, side in sides.items()}
+        tables = {name: corpus_score.comparison_rows(module, side[module].functions) for name, side in sides.items()}
         for function in sorted(set().union(*tables.values())):
             if not all(function in table for table in tables.values()):
                 unmatched += 1

@@ -10,7 +10,7 @@ from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 SCORE = score_of(PROBLEM)
-MEASURE = SCORE.measure({})
+MEASURE = SCORE.for_corpus({})
 
 
 def traced(**scores):
@@ -56,7 +56,7 @@ class CompareTest(unittest.TestCase):
 
     def test_a_score_that_is_maximised_is_better_in_its_sum_when_it_grows(self):
         score = score_of(dataclasses.replace(PROBLEM, score=dataclasses.replace(PROBLEM.score, goal="maximize")))
-        found = compare(score, score.measure({}), {"m": traced(f=5.0)}, {"p": {"m": traced(f=10.0)}}, frozenset(), 1)
+        found = compare(score, score.for_corpus({}), {"m": traced(f=5.0)}, {"p": {"m": traced(f=10.0)}}, frozenset(), 1)
         self.assertEqual(found.weighted["p"].summary.geometric_mean, 0.5)
 
     def test_different_modules_are_refused(self):

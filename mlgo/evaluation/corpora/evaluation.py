@@ -135,13 +135,13 @@ class Evaluation:
         everyone = [Side(DEFAULT), *sides]
         compared_modules = corpus if only is None else corpus.select(list(only))
         score = score_of(self.setup.problem)
-        whole = corpus if score.needs_whole_corpus else compared_modules
+        whole = corpus if score.uses_other_modules else compared_modules
         records = {DEFAULT: self._compiled(name, whole, everyone[0], model_of)}
         records |= {side.name: self._compiled(name, compared_modules, side, model_of) for side in sides}
         default = {module: record.functions for module, record in records[DEFAULT].items()}
-        measure = score.measure(default, self.reward)
+        corpus_score = score.for_corpus(default, self.reward)
         records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
-        comparison = compare(score, measure, records.pop(DEFAULT), records, frozenset(), self.seed)
+        comparison = compare(score, corpus_score, records.pop(DEFAULT), records, frozenset(), self.seed)
         check_decisions(compared_modules, self.setup, comparison.rows, len(comparison.failed))
         modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
         code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}

@@ -105,7 +105,7 @@ class EvaluationTest(unittest.TestCase):
                 {name: ModuleRecord(Outcome.NO_DECISIONS, functions=scores) for name, scores in side.items()}
                 for side in (default, policy)
             ]
-            comparison = compare(score, score.measure(default), records[0], {"other": records[1]}, frozenset(), seed)
+            comparison = compare(score, score.for_corpus(default), records[0], {"other": records[1]}, frozenset(), seed)
             summary = comparison.summaries["other"]
             held += summary.low <= 0.98 <= summary.high
         self.assertTrue(0.935 <= held / runs <= 0.975, f"{held} of {runs}")
