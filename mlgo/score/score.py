@@ -1,7 +1,7 @@
 """The interface of scores: how a compile's result is read, compared with the default's, and credited to decisions.
 
-`Score` belongs to a problem (problem_score.py), `CorpusScore` to a problem and a corpus. Both have one implementation for
-scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
+`Score` belongs to a problem (problem_score.py), `CorpusScore` to a problem and a corpus. Both have one implementation
+for scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
 """
 
 import abc
@@ -55,8 +55,8 @@ def bounded(improvement: float) -> float:
 
 
 def failed_improvement(corpus_score: CorpusScore, module: str, default: FunctionScores) -> tuple[float, float] | None:
-    """What a failed compile of `module` counts as, in the form of CorpusScore.module_improvement: the worst there is, so
-    that no policy gains by failing.
+    """What a failed compile of `module` counts as, in the form of CorpusScore.module_improvement: the worst there is,
+    so that no policy gains by failing.
     """
     unchanged = corpus_score.module_improvement(module, default, default)
     return None if unchanged is None else (-LARGEST_IMPROVEMENT, unchanged[1])
