@@ -12,8 +12,8 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no corpus found.
 
 import sys
 
-from mlgo.commands.arguments import add_verbosity, command_parser, is_quiet
 from mlgo.corpus import combination
+from mlgo.flags.arguments import add_verbosity, command_parser, is_quiet
 from mlgo.run import locate
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode

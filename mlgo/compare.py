@@ -19,7 +19,7 @@ more than --fail_if_worse_than allows.
 
 from absl import flags
 
-from mlgo.commands.main import run_command
+from mlgo.flags.main import run_command
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines, verdict_lines
@@ -47,7 +47,7 @@ flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.", lower_bound=0)
 
 def main(arguments: list[str]) -> int:
     """Compares; returns the exit code."""
-    allowed = flag_values.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
+    allowed = flag_values.parse_percent("--fail_if_worse_than", FLAGS.fail_if_worse_than)
     with readable(f"results ({', '.join(arguments[1:])})"):
         contenders = _contenders(arguments[1:])
         pairings = comparison.compare(contenders, FLAGS.seed)

@@ -11,13 +11,13 @@ Exit codes: 0 done, 2 wrong flag or input, 10 the module cannot be compiled; the
 
 import sys
 
-from mlgo.commands.arguments import add_compile_limit, command_parser
 from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.request import CompileFailure, CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.refusal import check_commands
 from mlgo.environments import stock_compiles
 from mlgo.environments.stock_clang import stock_clang
+from mlgo.flags.arguments import add_compile_limit, command_parser
 from mlgo.problems.problem import load_problem, problem_names
 from mlgo.run import files, locate
 from mlgo.run.exit import exit_code_of

@@ -15,10 +15,10 @@ import contextlib
 import dataclasses
 import sys
 
-from mlgo.commands.arguments import command_parser
 from mlgo.corpus import information
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import encode
+from mlgo.flags.arguments import command_parser
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode

@@ -31,21 +31,21 @@ counted, 12 worse than --fail_if_worse_than allows or builds of a program behave
 
 from absl import flags
 
-from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags, define_module_filter
-from mlgo.commands.counting import counting_inputs, counts_given, define_counting_flags, programs_given
-from mlgo.commands.main import problem_given, refuse_arguments, run_command
-from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
-from mlgo.evaluation.callee_saved_costs import costs_given, with_costs
+from mlgo.evaluation.callee_saved_costs import costs_from_flags, with_costs
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import DEFAULT, compiler_sides, cost_sides, threshold_sides
 from mlgo.evaluation.corpora.tables import Regression
 from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
+from mlgo.flags.compiling import corpus_from_flags, define_compiler_flags, define_gin_flags, define_module_filter
+from mlgo.flags.counting import counting_inputs, counts_from_flags, define_counting_flags, programs_from_flags
+from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
+from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags, held_out_corpus
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import problem_names
 from mlgo.run import flag_values, locate
@@ -94,7 +94,7 @@ flags.DEFINE_string("reward", None, "Reward to compare per module. Default: the 
 def main(arguments: list[str]) -> int:
     """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
-    problem = problem_given(FLAGS.problem)
+    problem = problem_from_flags(FLAGS.problem)
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     others = compiler_sides(FLAGS.compiler, problem, policies.digests)
     further = threshold_sides(FLAGS.inline_thresholds, problem)
@@ -105,11 +105,13 @@ def main(arguments: list[str]) -> int:
     reward = chosen_reward(problem, FLAGS.reward)
     links = score_of(problem).links_images
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER") if links else None
-    allowed = flag_values.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
-    programs = programs_given(problem)
+    allowed = flag_values.parse_percent("--fail_if_worse_than", FLAGS.fail_if_worse_than)
+    programs = programs_from_flags(problem)
     # Last, for a corpus that is given by its label may have to be compiled.
     paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
-    corpora = {name: _selected(corpus_given(path, problem), None, FLAGS.sampling_rate) for name, path in paths.items()}
+    corpora = {
+        name: _selected(corpus_from_flags(path, problem), None, FLAGS.sampling_rate) for name, path in paths.items()
+    }
     configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
     inputs = {
         "corpora": {name: corpus.digest for name, corpus in corpora.items()},
@@ -125,14 +127,14 @@ def main(arguments: list[str]) -> int:
         "sampling_rate": FLAGS.sampling_rate,
         "module_filter": FLAGS.module_filter,
     }
-    costs = costs_given(FLAGS.callee_saved_costs)
-    with compiling_given(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang):
+    costs = costs_from_flags(FLAGS.callee_saved_costs)
+    with compiling_from_flags(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
         model_of = policies.models_in(folder.work, problem)
         found = [
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
-        counts = counts_given(programs, folder, problem, policies.sides(), model_of, costs)
+        counts = counts_from_flags(programs, folder, problem, policies.sides(), model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
     described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
     names = [side.name for side in sides]

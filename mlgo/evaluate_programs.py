@@ -45,21 +45,19 @@ from collections.abc import Sequence
 
 from absl import flags
 
-from mlgo.commands.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
-from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
-from mlgo.evaluation.callee_saved_costs import costs_given, with_costs
+from mlgo.evaluation.callee_saved_costs import costs_from_flags, with_costs
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
 from mlgo.evaluation.programs import results, run_time, size
-from mlgo.evaluation.programs.building import Side, Toolchain, sysroot_given
+from mlgo.evaluation.programs.building import Side, Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import Catalogue
-from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
+from mlgo.evaluation.programs.counters import Emulator, cachegrind_from_flags
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
-from mlgo.evaluation.programs.perf import Perf, perf_given
+from mlgo.evaluation.programs.perf import Perf, perf_from_flags
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.sides import (
     EVICTION,
@@ -72,7 +70,9 @@ from mlgo.evaluation.programs.sides import (
     linker_beside,
     lto_kinds,
 )
-from mlgo.evaluation.programs.target import HOST, target_given
+from mlgo.evaluation.programs.target import HOST, target_from_flags
+from mlgo.flags.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
+from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
 from mlgo.problems.problem import load_problem
 from mlgo.run import flag_values, locate
@@ -161,7 +161,7 @@ def main(arguments: list[str]) -> int:
 
 def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
     """Evaluates. Args: models: an empty folder for the models of --policy."""
-    target = target_given(FLAGS.target)
+    target = target_from_flags(FLAGS.target)
     perf = _perf(target == HOST)
     profiling = profile_tools(target) if FLAGS.pgo else None
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
@@ -171,7 +171,7 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
     lto = lto_kinds(FLAGS.lto)
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
-    further = allocation_counts(FLAGS.allocations), costs_given(FLAGS.callee_saved_costs)
+    further = allocation_counts(FLAGS.allocations), costs_from_flags(FLAGS.callee_saved_costs)
     if FLAGS.allocations and lto:
         wrong = "is not supported with --lto, because the linker has no search"
         raise RunError(f"--allocations={','.join(FLAGS.allocations)}", wrong, "Leave one of them out")
@@ -191,15 +191,15 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
         thinlto=FLAGS.thinlto,
         symbols=FLAGS.symbols,
         repeats=FLAGS.repeats if target == HOST else 0,
-        counter=cachegrind_given(FLAGS.valgrind) if target == HOST else Emulator(target),
+        counter=cachegrind_from_flags(FLAGS.valgrind) if target == HOST else Emulator(target),
         perf=perf,
         cost_settings=CostSettings(FLAGS.cost_sources, FLAGS.cost_turns, FLAGS.seed),
-        seen=results.seen_given(FLAGS.seen, programs),
+        seen=results.seen_from_flags(FLAGS.seen, programs),
         seed=FLAGS.seed,
     )
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
-    toolchain = Toolchain(sysroot_given(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
+    toolchain = Toolchain(sysroot_from_flags(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
     settings = {
         "programs": [program.name for program in programs],
         "pgo": FLAGS.pgo,
@@ -242,7 +242,7 @@ def _own_policies(models: pathlib.Path, lto: Sequence[str]) -> list[Side]:
 def _perf(is_timed: bool) -> Perf | None:
     """What counts events in timed runs; None: nothing does. Raises: RunError: --perf_events cannot be counted."""
     if FLAGS.problem != INLINING and is_timed:
-        return perf_given(FLAGS.perf_events)
+        return perf_from_flags(FLAGS.perf_events)
     if FLAGS.perf_events:
         wrong = "is for timed runs, which this command does not do"
         raise RunError(f"--perf_events={','.join(FLAGS.perf_events)}", wrong, "Leave it, --target or --problem out")

@@ -18,7 +18,6 @@ Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 modules fai
 import contextlib
 import sys
 
-from mlgo.commands.arguments import add_compile_limit, command_parser
 from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
@@ -29,6 +28,7 @@ from mlgo.environments import stock_compiles
 from mlgo.environments.scores import channel_score
 from mlgo.environments.stock_clang import stock_clang
 from mlgo.environments.stock_compiles import ModuleScores
+from mlgo.flags.arguments import add_compile_limit, command_parser
 from mlgo.problems.problem import load_problem, problem_names
 from mlgo.run import files, flag_values, locate, progress
 from mlgo.run.exit import exit_code_of
@@ -53,7 +53,7 @@ def run(arguments: list[str]) -> int:
     add("--fail_if_worse_than", help=text)
     add_compile_limit(parser, CompileLimits.cpu_seconds)
     flags = parser.parse_args(arguments)
-    allowed = flag_values.percent_given("--fail_if_worse_than", flags.fail_if_worse_than)
+    allowed = flag_values.parse_percent("--fail_if_worse_than", flags.fail_if_worse_than)
     problem = load_problem(flags.problem)
     network = stock_compiles.load_stock_policy(locate.user_path(flags.policy), problem)
     clang = stock_clang(locate.user_path(flags.clang) if flags.clang else None)

@@ -24,14 +24,14 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags, define_module_filter
-from mlgo.commands.main import problem_given, refuse_arguments, run_command
-from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.compiler.symbols import CXXFILT
 from mlgo.explanation import selection
 from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.module_explanation import FunctionRequest, explain_module
+from mlgo.flags.compiling import corpus_from_flags, define_compiler_flags, define_gin_flags, define_module_filter
+from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
+from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags, held_out_corpus
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem, problem_names
 from mlgo.run import locate
@@ -66,11 +66,11 @@ flags.DEFINE_integer("examples", 20, "Differing decisions to list.", lower_bound
 def main(arguments: list[str]) -> int:
     """Explains; returns the exit code."""
     refuse_arguments(arguments)
-    problem = problem_given(FLAGS.problem)
+    problem = problem_from_flags(FLAGS.problem)
     _check_flags(problem)
     policy, record = load_any_policy(locate.user_path(FLAGS.policy), problem)
     path = locate.user_path(FLAGS.corpus or held_out_corpus(problem))
-    corpus = corpus_given(path, problem, FLAGS.module_filter)
+    corpus = corpus_from_flags(path, problem, FLAGS.module_filter)
     module = None
     if FLAGS.module:
         names = {each.name: each.name for each in corpus.modules}
@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
     digest = digest_of_json(record["sha256"])
     settings = {name: FLAGS[name].value for name in ("modules", "decisions", "repeats", "examples")}
     inputs = {"corpus": corpus.digest, "policy": digest}
-    with compiling_given(problem, f"explanation/{problem.name}", inputs, settings) as (folder, setup, clang):
+    with compiling_from_flags(problem, f"explanation/{problem.name}", inputs, settings) as (folder, setup, clang):
         explainer = Explainer(problem, policy, digest, corpus, folder, setup, clang, _cxxfilt())
         if module is None:
             request = CorpusRequest(FLAGS.modules, FLAGS.decisions, FLAGS.repeats, FLAGS.examples, FLAGS.seed)

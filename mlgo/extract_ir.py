@@ -33,9 +33,9 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module, 11 more fa
 import argparse
 import sys
 
-from mlgo.commands.arguments import add_verbosity, command_parser
 from mlgo.corpus.description import UNKNOWN_LICENCE
 from mlgo.corpus.extraction.extraction import DISTRIBUTED, INPUT_TYPES, LOCAL, Extraction, extract
+from mlgo.flags.arguments import add_verbosity, command_parser
 from mlgo.run import locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode

@@ -30,18 +30,18 @@ from collections.abc import Iterator
 
 from absl import flags
 
-from mlgo.commands.compiling import (
-    clang_given,
-    corpus_given,
+from mlgo.compiler.executor import available_cores
+from mlgo.flags.compiling import (
+    clang_from_flags,
+    corpus_from_flags,
     define_compile_limit,
     define_compiler_flags,
     define_gin_flags,
     define_module_filter,
-    executor_given,
-    limits_given,
+    executor_from_flags,
+    limits_from_flags,
 )
-from mlgo.commands.main import problem_given, refuse_arguments, run_command
-from mlgo.compiler.executor import available_cores
+from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.policy.directory import policy_folder
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate
@@ -85,8 +85,8 @@ for _alias, _name in _ALIASES.items():
 def main(arguments: list[str]) -> int:
     """Records the trace; returns the exit code."""
     refuse_arguments(arguments)
-    problem = problem_given(FLAGS.problem)
-    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
+    problem = problem_from_flags(FLAGS.problem)
+    corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
     selection = Selection(FLAGS.sampling_rate, FLAGS.module_filter, FLAGS.seed)
     policy, performance = (path and locate.user_path(path) for path in (FLAGS.policy, FLAGS.output_performance_path))
     policy = policy and policy_folder(policy)
@@ -94,16 +94,16 @@ def main(arguments: list[str]) -> int:
         raise RunError(
             "--output_dir", "is not given", "Give the folder of the trace, or --output_performance_path alone"
         )
-    clang, workers = clang_given(), FLAGS.workers or available_cores()
-    with _folder_given() as output, executor_given(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, problem, limits_given(), workers, FLAGS.max_failure_ratio, executor)
+    clang, workers = clang_from_flags(), FLAGS.workers or available_cores()
+    with _output_folder() as output, executor_from_flags(clang, FLAGS.workers) as executor:
+        setup = CompileSetup(clang, problem, limits_from_flags(), workers, FLAGS.max_failure_ratio, executor)
         as_tfrecord = FLAGS.output_format == "tfrecord"
         print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
     return ExitCode.DONE
 
 
 @contextlib.contextmanager
-def _folder_given() -> Iterator[pathlib.Path]:
+def _output_folder() -> Iterator[pathlib.Path]:
     """The folder of --output_dir; without it, a temporary one."""
     if FLAGS.output_dir:
         yield locate.user_path(FLAGS.output_dir)

@@ -18,9 +18,9 @@ import contextlib
 import shlex
 import sys
 
-from mlgo.commands.arguments import command_parser
 from mlgo.corpus import command, from_bitcode, level, properties, refusal
 from mlgo.corpus.corpus import Corpus
+from mlgo.flags.arguments import command_parser
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError

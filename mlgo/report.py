@@ -18,8 +18,8 @@ Exit codes: 0 done, 2 a folder holds no result, or a result cannot be read.
 
 from absl import flags
 
-from mlgo.commands.main import run_command
-from mlgo.commands.report_page import PAGE_NAME, summary_path, write_page
+from mlgo.flags.main import run_command
+from mlgo.flags.report_page import PAGE_NAME, summary_path, write_page
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show

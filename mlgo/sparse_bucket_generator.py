@@ -14,8 +14,8 @@ Exit codes: 0 done, 2 wrong input or flags, 10 the trace has no decision, 130 in
 
 from absl import flags
 
-from mlgo.commands.compiling import define_gin_flags
-from mlgo.commands.main import refuse_arguments, run_command
+from mlgo.flags.compiling import define_gin_flags
+from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode

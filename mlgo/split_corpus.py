@@ -20,10 +20,10 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 a part would be empty
 import argparse
 import sys
 
-from mlgo.commands.arguments import command_parser
 from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.parts import write_parts
+from mlgo.flags.arguments import command_parser
 from mlgo.run import locate
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode

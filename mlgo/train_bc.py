@@ -14,8 +14,8 @@ Exit codes: 0 done, 2 wrong input or flags, 10 the trace has no decision, 130 in
 
 from absl import flags
 
-from mlgo.commands.learning import configurations_given, define_settings_flags
-from mlgo.commands.main import refuse_arguments, run_command
+from mlgo.flags.learning import configurations_from_flags, define_settings_flags
+from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.trace.finished import open_trace
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     """Clones; returns the exit code."""
     refuse_arguments(arguments)
     trace, problem, traced = open_trace(locate.user_path(FLAGS.trace), "--trace")
-    configurations, _ = configurations_given(problem.name)
+    configurations, _ = configurations_from_flags(problem.name)
     vocabulary = locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None
     output = locate.user_path(FLAGS.output_dir)
     figures = clone_trace(output, trace, traced, problem, vocabulary, configurations)

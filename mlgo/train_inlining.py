@@ -20,7 +20,7 @@ and, per module, NAME.bc (bitcode before optimisation) and NAME.cmd (cc1 argumen
 done, 2 wrong input or flags and nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted.
 """
 
-from mlgo.commands import training
+from mlgo.flags import training
 
 DEFAULTS = training.Defaults(("inlining_for_size",), "//mlgo/corpus:llvm_small_oz", "inlining")
 

@@ -17,7 +17,7 @@ interrupted.
 
 from absl import flags
 
-from mlgo.commands import training
+from mlgo.flags import training
 
 DEFAULTS = training.Defaults()
 

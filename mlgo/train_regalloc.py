@@ -24,7 +24,7 @@ of it. Relative paths are relative to the directory of the command. Exit codes: 
 nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted.
 """
 
-from mlgo.commands import training
+from mlgo.flags import training
 
 PROBLEMS = tuple(f"regalloc_{name}{cost}" for cost in ("", "+executed_cost") for name in ("eviction", "priority"))
 DEFAULTS = training.Defaults(PROBLEMS, "//mlgo/corpus:llvm_small", "regalloc")

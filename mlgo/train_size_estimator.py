@@ -15,16 +15,16 @@ import dataclasses
 
 from absl import app, flags
 
-from mlgo.commands.compiling import (
-    clang_given,
-    corpus_given,
+from mlgo.flags.compiling import (
+    clang_from_flags,
+    corpus_from_flags,
     define_compile_limit,
     define_compiler_flags,
     define_gin_flags,
-    executor_given,
-    limits_given,
+    executor_from_flags,
+    limits_from_flags,
 )
-from mlgo.commands.main import parse_flags, refuse_arguments
+from mlgo.flags.main import parse_flags, refuse_arguments
 from mlgo.identity.programs import compiler_identity, program_identity
 from mlgo.identity.run import run_identity
 from mlgo.problems.inlining_for_size.problem import PROBLEM
@@ -63,14 +63,14 @@ def _define_flags() -> None:
 def _train(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "size_estimator"))
-    output, clang = folder.path, clang_given()
+    output, clang = folder.path, clang_from_flags()
     opt = locate.user_path(FLAGS.opt) if FLAGS.opt else locate.runfile("development/opt")
-    corpora = {part: corpus_given(locate.user_path(FLAGS[f"{part}_corpus"].value), PROBLEM) for part in _PARTS}
+    corpora = {part: corpus_from_flags(locate.user_path(FLAGS[f"{part}_corpus"].value), PROBLEM) for part in _PARTS}
     inputs = {f"{part}_corpus": corpus.digest for part, corpus in corpora.items()}
     inputs |= {"clang": compiler_identity(clang), "opt": program_identity(opt)}
     folder.claim(run_identity({"inputs": inputs, "seed": FLAGS.seed}))
-    with executor_given(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, PROBLEM, limits_given(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
+    with executor_from_flags(clang, FLAGS.workers) as executor:
+        setup = CompileSetup(clang, PROBLEM, limits_from_flags(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
         training, held_out = (collect(output / "optimised" / part, corpora[part], setup, opt, part) for part in _PARTS)
     held_out = held_out.without_names_of(training)
     estimator = fit(training, EstimatorConfig(), FLAGS.seed)

@@ -33,26 +33,26 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.commands.compiling import (
-    cache_given,
-    clang_given,
-    corpus_given,
-    define_cache_flags,
-    define_compiler_flags,
-    define_gin_flags,
-)
-from mlgo.commands.counting import define_program_tool_flags
-from mlgo.commands.main import problem_given, refuse_arguments, run_command
-from mlgo.commands.measuring import compiling_given, define_measuring_flags
-from mlgo.commands.report_page import PAGE_NAME, write_page
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.metering import MeteredExecutor
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.corpora.policies import Policies
-from mlgo.evaluation.programs.building import Toolchain, sysroot_given
-from mlgo.evaluation.programs.catalogue import packages_given
+from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
+from mlgo.evaluation.programs.catalogue import packages_from_flags
 from mlgo.evaluation.programs.program import load_program
+from mlgo.flags.compiling import (
+    cache_from_flags,
+    clang_from_flags,
+    corpus_from_flags,
+    define_cache_flags,
+    define_compiler_flags,
+    define_gin_flags,
+)
+from mlgo.flags.counting import define_program_tool_flags
+from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
+from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags
+from mlgo.flags.report_page import PAGE_NAME, write_page
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import files, locate
@@ -125,7 +125,7 @@ flags.DEFINE_string("reward", None, "Which bytes of a module count in its search
 def main(arguments: list[str]) -> int:
     """Searches; returns the exit code."""
     refuse_arguments(arguments)
-    problem = problem_given(FLAGS.problem)
+    problem = problem_from_flags(FLAGS.problem)
     if problem.has_inner_search:
         return _tuned_inside(problem)
     if problem.decisions_flag is None:
@@ -139,10 +139,10 @@ def main(arguments: list[str]) -> int:
     if FLAGS.callee_saved_cost is not None:
         raise RunError("--callee_saved_cost", f"is not supported for {problem.name}", "Remove it")
     given = _Given.of_flags(problem)
-    corpus = None if given.build else corpus_given(locate.user_path(FLAGS.corpus), problem)
-    with compiling_given(problem, "tune", given.inputs(corpus), given.settings()) as (folder, setup, clang):
+    corpus = None if given.build else corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
+    with compiling_from_flags(problem, "tune", given.inputs(corpus), given.settings()) as (folder, setup, clang):
         if given.build is not None:
-            corpus = corpus_given(given.build.corpus(folder), problem)
+            corpus = corpus_from_flags(given.build.corpus(folder), problem)
         assert corpus is not None
         if FLAGS.replay and (without := without_locations(corpus)):
             tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
@@ -161,11 +161,11 @@ def _tuned_inside(problem: Problem) -> int:
     if FLAGS.corpus is None:
         raise RunError("--corpus", "is missing", "Give a corpus of your program (docs/corpora.md)")
     policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem)
-    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
+    corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
     inputs = {"corpus": corpus.digest, "policies": dict(policies.digests)}
     budget = Budget(FLAGS.compiles, FLAGS.budget)
     cost = {} if FLAGS.callee_saved_cost is None else {"callee_saved_cost": FLAGS.callee_saved_cost}
-    with compiling_given(problem, "tune", inputs, {**_limits(budget), **cost}) as (folder, setup, clang):
+    with compiling_from_flags(problem, "tune", inputs, {**_limits(budget), **cost}) as (folder, setup, clang):
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
         side = next(iter(policies.sides()), None)
@@ -173,7 +173,7 @@ def _tuned_inside(problem: Problem) -> int:
         described = {"problem": problem.name, "clang": clang, "policies": dict(policies.digests), "seed": FLAGS.seed}
         described |= cost
         metered_setup = dataclasses.replace(setup, executor=metered)
-        cache = cache_given()
+        cache = cache_from_flags()
         lines = tune_evictions(corpus, folder, metered_setup, model_dir, budget, FLAGS.seed, described, cache)
         show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
     return ExitCode.DONE
@@ -220,7 +220,7 @@ class _Given:
             policies=Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem),
             reward=chosen_reward(problem, FLAGS.reward),
             budget=Budget(FLAGS.compiles, FLAGS.budget),
-            cache=cache_given(),
+            cache=cache_from_flags(),
             linker=linker,
             build=_program_build(linker) if FLAGS.program else None,
         )
@@ -261,10 +261,10 @@ def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup
 
 
 def _program_build(linker: pathlib.Path) -> ProgramBuild:
-    program = load_program(locate.user_path(FLAGS.program), packages_given(FLAGS.package))
+    program = load_program(locate.user_path(FLAGS.program), packages_from_flags(FLAGS.package))
     driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
-    toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
-    return ProgramBuild(program, toolchain, clang_given().resolve(), FLAGS.replay)
+    toolchain = Toolchain(sysroot_from_flags(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
+    return ProgramBuild(program, toolchain, clang_from_flags().resolve(), FLAGS.replay)
 
 
 def _reported(folder: RunFolder) -> str:

@@ -17,9 +17,6 @@ Exit codes: 0 all objects are equal, 2 a flag or an input is not usable, 10 the 
 import contextlib
 import sys
 
-from mlgo.commands.arguments import add_compile_limit, command_parser
-from mlgo.commands.command_flags import flag_changes
-from mlgo.commands.peer_arguments import translated
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.verification import originals, report
@@ -27,6 +24,9 @@ from mlgo.compiler.verification.comparison import Comparer
 from mlgo.compiler.verification.verify import verify
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
+from mlgo.flags.arguments import add_compile_limit, command_parser
+from mlgo.flags.command_flags import flag_changes
+from mlgo.flags.peer_arguments import translated
 from mlgo.run import files, locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError

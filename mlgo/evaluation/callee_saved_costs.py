@@ -35,7 +35,7 @@ class _Side(Protocol):
 _AnySide = TypeVar("_AnySide", bound=_Side)
 
 
-def costs_given(values: Sequence[str]) -> list[int]:
+def costs_from_flags(values: Sequence[str]) -> list[int]:
     """The costs that --callee_saved_costs names, without repetition.
 
     Raises: RunError: a value is no whole number from 1 to 2^32 - 1.

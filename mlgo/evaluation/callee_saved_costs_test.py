@@ -1,7 +1,7 @@
 import dataclasses
 import unittest
 
-from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, side_and_cost, with_costs
+from mlgo.evaluation.callee_saved_costs import cost_flags, costs_from_flags, side_and_cost, with_costs
 from mlgo.run.exit_codes import RunError
 
 
@@ -13,12 +13,12 @@ class Side:
 
 class CalleeSavedCostsTest(unittest.TestCase):
     def test_costs(self):
-        self.assertEqual(costs_given(["32768", "1", "32768"]), [1, 32768])
-        self.assertEqual(costs_given([]), [])
+        self.assertEqual(costs_from_flags(["32768", "1", "32768"]), [1, 32768])
+        self.assertEqual(costs_from_flags([]), [])
         self.assertEqual(cost_flags(5), ("-mllvm", "-regalloc-csr-first-time-cost=5"))
         for wrong in ("0", "-1", "1.5", "", "x", "4294967296", "²"):
             with self.subTest(wrong), self.assertRaisesRegex(RunError, "--callee_saved_costs=7,.*: holds .*Give whole"):
-                costs_given(["7", wrong])
+                costs_from_flags(["7", wrong])
 
     def test_names(self):
         named = with_costs([Side("default"), Side("policy", ("-x",))], [5, 7])

@@ -11,7 +11,7 @@ from mlgo.run.exit_codes import RunError
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def percent_given(flag: str, value: str | None) -> float | None:
+def parse_percent(flag: str, value: str | None) -> float | None:
     """0.001 for "0.1" and "0.1%"; None for None.
 
     Raises: RunError: `value` is not a percentage.

@@ -12,21 +12,21 @@ from mlgo.run.exit_codes import RunError
 class PercentTest(unittest.TestCase):
     def test_with_and_without_the_sign(self):
         for text, share in (("0.1%", 0.001), ("0.1", 0.001), (" 2 ", 0.02), ("0%", 0.0), ("-1%", -0.01)):
-            self.assertAlmostEqual(flag_values.percent_given("--limit", text), share, msg=text)
+            self.assertAlmostEqual(flag_values.parse_percent("--limit", text), share, msg=text)
 
     def test_none_stays_none(self):
-        self.assertIsNone(flag_values.percent_given("--limit", None))
+        self.assertIsNone(flag_values.parse_percent("--limit", None))
 
     def test_other_text_is_refused(self):
         for text in ("", "%", "a lot", "0.1%%", "nan", "inf"):
             with self.assertRaisesRegex(RunError, "--limit=.*: is not a percentage. Give one such as 0.1%"):
-                flag_values.percent_given("--limit", text)
+                flag_values.parse_percent("--limit", text)
 
     @settings(deadline=None)
     @given(strategies.text())
     def test_every_text_is_a_finite_number_or_a_run_error(self, text):
         try:
-            share = flag_values.percent_given("--limit", text)
+            share = flag_values.parse_percent("--limit", text)
         except RunError:
             return
         self.assertTrue(abs(share) < float("inf"))

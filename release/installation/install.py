@@ -24,7 +24,7 @@ import tarfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.commands.arguments import command_parser
+from mlgo.flags.arguments import command_parser
 from mlgo.problems.problem import load_problem
 from mlgo.problems.slots import policy_slots, selector_option
 from mlgo.run import locate

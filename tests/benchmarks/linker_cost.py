@@ -10,8 +10,8 @@ import pathlib
 import tempfile
 from collections.abc import Callable, Sequence
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, sysroot_given
-from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
+from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, sysroot_from_flags
+from mlgo.evaluation.programs.catalogue import Catalogue, packages_from_flags
 from mlgo.evaluation.programs.lto_building import link_bitcode
 from mlgo.evaluation.programs.program import Program
 from mlgo.problems.problem import load_problem
@@ -32,7 +32,7 @@ def measure() -> list[Row]:
     if packaged is None or linker is None:
         raise RuntimeError("the packaged clang and ld.lld are missing: start with ./bazelw run //tests/benchmarks")
     ours = locate.runfile("release/lld.llvm/bin/ld.lld")
-    toolchain = Toolchain(sysroot_given(None), linker, packaged.resolve(), workers=1)
+    toolchain = Toolchain(sysroot_from_flags(None), linker, packaged.resolve(), workers=1)
     sides = [
         Side(_PACKAGED, toolchain.driver, linker=linker),
         Side(_PLAIN, toolchain.driver, linker=ours),
@@ -40,7 +40,7 @@ def measure() -> list[Row]:
     ]
     seconds: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for program in Catalogue.of_command().programs([], [], packages_given([]), pathlib.Path(folder)):
+        for program in Catalogue.of_command().programs([], [], packages_from_flags([]), pathlib.Path(folder)):
             seconds[program.name] = measure_program(toolchain, sides, program, pathlib.Path(folder, program.name))
     against_packaged = total_ratio(seconds, _POLICY, _PACKAGED)
     worst = max(seconds, key=lambda name: seconds[name][_POLICY] / seconds[name][_PACKAGED])

@@ -13,7 +13,7 @@ from typing import Any
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.evaluation.callee_saved_costs import costs_given, side_and_cost, with_costs
+from mlgo.evaluation.callee_saved_costs import costs_from_flags, side_and_cost, with_costs
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
@@ -66,7 +66,7 @@ def cost_sides(values: Sequence[str], problem: Problem, policies: Sequence[Side]
     """
     if values and not problem.decides_after_optimiser:
         raise RunError("--callee_saved_costs", f"is not supported for {problem.name}", "Remove it")
-    return with_costs((Side(DEFAULT), *policies), costs_given(values))
+    return with_costs((Side(DEFAULT), *policies), costs_from_flags(values))
 
 
 def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[str]) -> list[Side]:

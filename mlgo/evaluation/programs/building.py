@@ -109,7 +109,7 @@ class Toolchain:
         return [*self.target_flags(), "-static", f"--ld-path={self.linker}"]
 
 
-def sysroot_given(path: str | None, target: Target = HOST) -> pathlib.Path | None:
+def sysroot_from_flags(path: str | None, target: Target = HOST) -> pathlib.Path | None:
     """The sysroot at `path`; for None the packaged one of `target`, for "" None: the machine's.
 
     Raises: RunError: there is no packaged one, or "" is given for another target.

@@ -143,7 +143,7 @@ class _Packages(Mapping[str, pathlib.Path]):
         return len(self._given.keys() | self._variables.keys())
 
 
-def packages_given(values: Sequence[str]) -> Mapping[str, pathlib.Path]:
+def packages_from_flags(values: Sequence[str]) -> Mapping[str, pathlib.Path]:
     """Package name -> source tree: those that the command names and those of --package.
 
     Raises: RunError: a value is not NAME=FOLDER.

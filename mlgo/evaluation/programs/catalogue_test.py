@@ -7,7 +7,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
+from mlgo.evaluation.programs.catalogue import Catalogue, packages_from_flags
 from mlgo.run.exit_codes import RunError
 
 
@@ -81,9 +81,9 @@ class CatalogueTest(unittest.TestCase):
             self.names("fast", described=(self.describe("fast"),))
 
     def test_a_package_is_a_name_and_a_folder(self):
-        self.assertEqual(packages_given([f"x={self.folder}"])["x"], self.folder)
+        self.assertEqual(packages_from_flags([f"x={self.folder}"])["x"], self.folder)
         with self.assertRaisesRegex(RunError, "is not NAME=FOLDER"):
-            packages_given(["x"])
+            packages_from_flags(["x"])
 
     def test_files_of_gn_programs_lie_beside_their_target(self):
         described = self.folder / "x.json.runfiles/_main/mine.json"
@@ -100,7 +100,7 @@ class CatalogueTest(unittest.TestCase):
 
     def test_a_package_of_the_command_is_fetched_when_it_is_used(self):
         with unittest.mock.patch.dict(os.environ, {"MLGO_PROGRAM_PACKAGE_lua": "@corpora//:lua_root"}):
-            packages = packages_given([f"x={self.folder}"])
+            packages = packages_from_flags([f"x={self.folder}"])
             self.assertEqual((sorted(packages), len(packages)), (["lua", "x"], 2))
             with self.assertRaisesRegex(RunError, "^label @corpora//:lua_root: can be built only by a command"):
                 _ = packages["lua"]
@@ -109,7 +109,7 @@ class CatalogueTest(unittest.TestCase):
         (self.folder / "REPO.bazel").touch()
         for root in (self.folder, self.folder / "REPO.bazel"):
             with unittest.mock.patch.dict(os.environ, {"MLGO_PROGRAM_PACKAGE_x": str(root)}):
-                self.assertEqual(packages_given([])["x"], self.folder)
+                self.assertEqual(packages_from_flags([])["x"], self.folder)
 
 
 if __name__ == "__main__":

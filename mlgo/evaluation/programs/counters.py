@@ -115,7 +115,7 @@ class Cachegrind:
         return counts, digests
 
 
-def cachegrind_given(path: str | None) -> Cachegrind:
+def cachegrind_from_flags(path: str | None) -> Cachegrind:
     """Valgrind at `path`; None: the packaged one, which needs to be told where its tools are.
 
     Raises: RunError: there is none, or it cannot be run.

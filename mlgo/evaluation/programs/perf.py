@@ -78,7 +78,7 @@ class Perf:
                 return set()
 
 
-def perf_given(events: Sequence[str], program: str | None = None) -> Perf | None:
+def perf_from_flags(events: Sequence[str], program: str | None = None) -> Perf | None:
     """perf with the events of --perf_events besides cycles; None: none are chosen and cycles cannot be counted.
 
     Args:

@@ -9,7 +9,7 @@ from unittest import mock
 
 from mlgo.evaluation.programs import tables
 from mlgo.evaluation.programs.counters import CounterFailure
-from mlgo.evaluation.programs.perf import Perf, perf_given
+from mlgo.evaluation.programs.perf import Perf, perf_from_flags
 from mlgo.run.exit_codes import RunError
 
 # Written by perf 6.1 on a machine with counters, and on one without.
@@ -46,13 +46,13 @@ class PerfTest(unittest.TestCase):
 
     def test_it_is_tried_before_it_is_relied_on(self):
         for said, works in ((_PERF, True), (_NO_PERF, False), ("nonsense\n", False)):
-            self.assertEqual(perf_given([], self.that_says(said)) is not None, works, said)
-        self.assertIsNone(perf_given([], str(self.folder / "absent")))
+            self.assertEqual(perf_from_flags([], self.that_says(said)) is not None, works, said)
+        self.assertIsNone(perf_from_flags([], str(self.folder / "absent")))
         with mock.patch("shutil.which", return_value=None):
-            self.assertIsNone(perf_given([]))
+            self.assertIsNone(perf_from_flags([]))
 
     def test_chosen_events_are_counted_by_their_names(self):
-        perf = perf_given(
+        perf = perf_from_flags(
             ["branch-misses", "page-faults:k"], self.that_says(_PERF + _MISSES + "5,,page-faults:k,1,1\n")
         )
         self.assertEqual((self.folder / "asked").read_text(), "cycles:u,instructions:u,branch-misses:u,page-faults:k")
@@ -63,7 +63,7 @@ class PerfTest(unittest.TestCase):
         self.assertEqual(perf.parse("1,,branch-misses:u-and-more,1,1\n" + _MISSES), {"perf event branch-misses": 77.0})
 
     def test_software_events_are_counted_without_hardware_counters(self):
-        perf = perf_given(["page-faults"], self.that_says(_NO_PERF + "5,,page-faults:u,1,1\n"))
+        perf = perf_from_flags(["page-faults"], self.that_says(_NO_PERF + "5,,page-faults:u,1,1\n"))
         self.assertEqual(perf.parse(_NO_PERF + "5,,page-faults:u,1,1\n"), {"perf event page-faults": 5.0})
 
     def test_what_cannot_be_counted_is_refused_in_one_sentence(self):
@@ -77,9 +77,9 @@ class PerfTest(unittest.TestCase):
             (["branch-misses", "branch-misses:u"], "names branch-misses:u, which is counted already"),
         ):
             with self.subTest(events), self.assertRaisesRegex(RunError, message):
-                perf_given(events, said)
+                perf_from_flags(events, said)
         with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(RunError, "not on PATH"):
-            perf_given(["branch-misses"])
+            perf_from_flags(["branch-misses"])
 
     def test_they_have_columns(self):
         total = {"programs": 1, "geometric_mean": 0.5, "worst": {"ratio": 0.5, "program": "lua"}}

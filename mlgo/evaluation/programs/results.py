@@ -82,7 +82,7 @@ class Plan:
         }
 
 
-def seen_given(names: Sequence[str], programs: Sequence[Program]) -> frozenset[str]:
+def seen_from_flags(names: Sequence[str], programs: Sequence[Program]) -> frozenset[str]:
     """The programs that --seen names. Raises: RunError: one is not among `programs`, or none is left."""
     measured = {program.name for program in programs}
     if unknown := sorted(set(names) - measured):

@@ -52,16 +52,16 @@ def _counted(**more):
 
 class SeenTest(unittest.TestCase):
     def test_names_of_measured_programs(self):
-        self.assertEqual(results.seen_given(["lua"], _PROGRAMS), {"lua"})
-        self.assertEqual(results.seen_given([], _PROGRAMS), frozenset())
+        self.assertEqual(results.seen_from_flags(["lua"], _PROGRAMS), {"lua"})
+        self.assertEqual(results.seen_from_flags([], _PROGRAMS), frozenset())
 
     def test_what_is_refused(self):
         with self.assertRaisesRegex(
             RunError, "--seen=lua,zstd: names 'zstd', which is not measured. Name some of lua, re2"
         ):
-            results.seen_given(["lua", "zstd"], _PROGRAMS)
+            results.seen_from_flags(["lua", "zstd"], _PROGRAMS)
         with self.assertRaisesRegex(RunError, "--seen=re2,lua: names every program"):
-            results.seen_given(["re2", "lua"], _PROGRAMS)
+            results.seen_from_flags(["re2", "lua"], _PROGRAMS)
 
 
 class WriteTest(unittest.TestCase):

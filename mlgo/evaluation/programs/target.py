@@ -49,7 +49,7 @@ HOST = Target(
 )
 
 
-def target_given(name: str) -> Target:
+def target_from_flags(name: str) -> Target:
     """The target `name` of //platforms; its emulator and plugin are fetched and built if they are not yet.
 
     Raises: RunError: there is none, or it has no emulator here.

@@ -8,8 +8,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from mlgo.evaluation.programs.building import Toolchain, sysroot_given
-from mlgo.evaluation.programs.target import HOST, Target, target_given
+from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
+from mlgo.evaluation.programs.target import HOST, Target, target_from_flags
 from mlgo.run.exit_codes import RunError
 
 
@@ -39,14 +39,14 @@ class TargetTest(unittest.TestCase):
         self.addCleanup(patcher.stop)
 
     def test_the_command_names_what_a_target_needs(self):
-        found = target_given("thumb")
+        found = target_from_flags("thumb")
         self.assertEqual((found.triple, found.flags), ("arm-linux-gnueabihf", ("-mthumb",)))
         self.assertEqual(found.emulator, (str(self.folder / "emulator"), "-cpu", "x", "-seed", "1"))
         self.assertEqual(found.plugin, (self.folder / "plugin.so").resolve())
 
     def test_programs_are_compiled_for_it(self):
         sysroot = pathlib.Path("/sysroot")
-        toolchain = Toolchain(sysroot, sysroot, sysroot, 1, target=target_given("thumb"))
+        toolchain = Toolchain(sysroot, sysroot, sysroot, 1, target=target_from_flags("thumb"))
         self.assertEqual(
             toolchain.target_flags(),
             [
@@ -60,19 +60,19 @@ class TargetTest(unittest.TestCase):
 
     def test_an_unknown_target_is_refused_with_those_that_there_are(self):
         with self.assertRaisesRegex(RunError, "--target=vax: is not a target of this command. Give x86_64, thumb"):
-            target_given("vax")
+            target_from_flags("vax")
 
     def test_this_machine_needs_nothing(self):
         with mock.patch.dict(os.environ, clear=True):
-            self.assertEqual(target_given("x86_64"), HOST)
+            self.assertEqual(target_from_flags("x86_64"), HOST)
 
     def test_the_machines_libraries_are_not_those_of_another_target(self):
         with self.assertRaisesRegex(RunError, "are not those of thumb"):
-            sysroot_given("", target_given("thumb"))
-        self.assertIsNone(sysroot_given(""))
+            sysroot_from_flags("", target_from_flags("thumb"))
+        self.assertIsNone(sysroot_from_flags(""))
 
     def test_whatever_changes_programs_or_counts_changes_the_digest(self):
-        first = target_given("thumb")
+        first = target_from_flags("thumb")
         digests = {first.digest(), HOST.digest()}
         changes: tuple[Target, ...] = (
             dataclasses.replace(first, triple="other"),

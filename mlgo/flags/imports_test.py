@@ -7,7 +7,7 @@ import unittest
 _CHECK = """
 import sys
 sys.path[:] = {path!r}
-import mlgo.commands.training, mlgo.commands.measuring, mlgo.training.cloning_run
+import mlgo.flags.training, mlgo.flags.measuring, mlgo.training.cloning_run
 print(sorted({{"tensorflow", "tf_agents", "matplotlib", "ray"}} & set(sys.modules)))
 """
 

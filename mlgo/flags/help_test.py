@@ -4,7 +4,7 @@ import unittest
 
 from absl import flags
 
-from mlgo.commands import help as command_help
+from mlgo.flags import help as command_help
 
 
 def _flags() -> list[flags.Flag]:

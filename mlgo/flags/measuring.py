@@ -6,10 +6,10 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.commands.compiling import clang_given, define_compile_limit, executor_given, limits_given
-from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
+from mlgo.flags.compiling import clang_from_flags, define_compile_limit, executor_from_flags, limits_from_flags
+from mlgo.flags.help import flag_group
 from mlgo.identity.programs import compiler_identity
 from mlgo.identity.run import run_identity
 from mlgo.problems.problem import Problem
@@ -38,7 +38,7 @@ def define_measuring_flags() -> None:
 
 
 @contextlib.contextmanager
-def compiling_given(
+def compiling_from_flags(
     problem: Problem, output: str, inputs: Mapping[str, Any], settings: Mapping[str, Any], grows: Collection[str] = ()
 ) -> Iterator[tuple[RunFolder, CompileSetup, str]]:
     """Starts the executor that the flags select; yields the output folder, the setup, and the compiler's digest.
@@ -51,7 +51,7 @@ def compiling_given(
 
     Raises: RunError: the compiler is not usable for `problem`, or the folder holds other results.
     """
-    clang = clang_given()
+    clang = clang_from_flags()
     preflight(clang, problem)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, output))
     compiler = compiler_identity(clang)
@@ -63,9 +63,9 @@ def compiling_given(
         **settings,
     }
     folder.claim(run_identity({"inputs": {"clang": compiler, **inputs}, "configuration": configuration}), grows=grows)
-    with executor_given(clang, FLAGS.workers) as executor:
+    with executor_from_flags(clang, FLAGS.workers) as executor:
         workers = FLAGS.workers or available_cores()
-        setup = CompileSetup(clang, problem, limits_given(), workers, FLAGS.max_failure_ratio, executor)
+        setup = CompileSetup(clang, problem, limits_from_flags(), workers, FLAGS.max_failure_ratio, executor)
         yield folder, setup, compiler
     folder.remove_work()
 

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 
 from absl import flags
 
-from mlgo.commands.arguments import COMPILE_CPU_SECONDS
-from mlgo.commands.command_flags import flag_changes
-from mlgo.commands.help import flag_group
 from mlgo.compiler import server_executor, walls
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.executor import Executor, available_cores
@@ -19,6 +16,9 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.corpus.refusal import check_commands
+from mlgo.flags.arguments import COMPILE_CPU_SECONDS
+from mlgo.flags.command_flags import flag_changes
+from mlgo.flags.help import flag_group
 from mlgo.identity.programs import shared_libraries
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
@@ -104,22 +104,22 @@ def define_compile_limit() -> None:
     flags.DEFINE_integer("compile_cpu_seconds", CompileLimits.cpu_seconds, COMPILE_CPU_SECONDS, lower_bound=1)
 
 
-def limits_given() -> CompileLimits:
+def limits_from_flags() -> CompileLimits:
     """What --compile_cpu_seconds says that one compile may use."""
     return CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
 
 
-def changes_given() -> CommandChanges:
+def changes_from_flags() -> CommandChanges:
     """What --add_flags, --delete_flags and --replace_flags change. Raises: RunError: they are not usable."""
     return flag_changes(FLAGS.add_flags, FLAGS.delete_flags, FLAGS.replace_flags)
 
 
-def clang_given() -> pathlib.Path:
+def clang_from_flags() -> pathlib.Path:
     """The compiler of --clang. Raises: RunError: none is given, and the command has none in its runfiles."""
     return locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("development/clang")
 
 
-def corpus_given(path: pathlib.Path, problem: Problem, module_filter: str | None = None) -> Corpus:
+def corpus_from_flags(path: pathlib.Path, problem: Problem, module_filter: str | None = None) -> Corpus:
     """The corpus at `path`, with the options of --allow_option, to be compiled for `problem`.
 
     Args: module_filter: regular expression; only modules in whose name it is found; None: all.
@@ -130,7 +130,7 @@ def corpus_given(path: pathlib.Path, problem: Problem, module_filter: str | None
     Raises: CorpusError: it cannot be read, its commands have options that are refused, or modules are at a wrong level;
       the message lists them.
     """
-    corpus = with_usable_commands(Corpus.load(path, FLAGS.allow_option), clang_given(), changes_given())
+    corpus = with_usable_commands(Corpus.load(path, FLAGS.allow_option), clang_from_flags(), changes_from_flags())
     if module_filter is not None:
         names = [module.name for module in corpus.modules]
         corpus = corpus.select(chosen_modules(names, module_filter, sampling_rate=1.0, seed=0))
@@ -157,7 +157,7 @@ def define_cache_flags() -> None:
     )
 
 
-def cache_given() -> Cache | None:
+def cache_from_flags() -> Cache | None:
     """The cache that the flags name; None: no cache."""
     if FLAGS.cache_dir:
         folder = locate.user_path(FLAGS.cache_dir)
@@ -169,7 +169,7 @@ def cache_given() -> Cache | None:
 
 
 @contextlib.contextmanager
-def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executor]:
+def executor_from_flags(clang: pathlib.Path, workers: int | None) -> Iterator[Executor]:
     """The executor that the flags name; at the end of the block it is closed, and a line says what was repeated.
 
     Args: workers: value of --workers; None: one per core.

@@ -5,7 +5,7 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.commands.help import flag_group
+from mlgo.flags.help import flag_group
 from mlgo.learning.algorithms.registry import ALGORITHMS, algorithm_named
 from mlgo.policy.directory import policy_folder
 from mlgo.run import locate
@@ -109,7 +109,7 @@ def define_settings_flags() -> None:
     )
 
 
-def configurations_given(problem: str) -> tuple[Configurations, pathlib.Path | None]:
+def configurations_from_flags(problem: str) -> tuple[Configurations, pathlib.Path | None]:
     """The settings that gin files and flags give for `problem`, and the policy to start from, if one is named.
 
     Raises: RunError: they are not usable.
@@ -130,7 +130,7 @@ def configurations_given(problem: str) -> tuple[Configurations, pathlib.Path | N
     return configure(given, gin_files, FLAGS.gin_bindings), policy
 
 
-def imitated_given(algorithm: str) -> tuple[pathlib.Path, ...]:
+def imitated_from_flags(algorithm: str) -> tuple[pathlib.Path, ...]:
     """The policies that --imitate names.
 
     Raises: RunError: there are some, and the algorithm does not imitate.

@@ -7,18 +7,18 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.commands.compiling import clang_given
-from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.evaluation.callee_saved_costs import with_costs
 from mlgo.evaluation.corpora.sides import Side
-from mlgo.evaluation.programs.building import Toolchain, sysroot_given
-from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
-from mlgo.evaluation.programs.counters import cachegrind_given
+from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
+from mlgo.evaluation.programs.catalogue import Catalogue, packages_from_flags
+from mlgo.evaluation.programs.counters import cachegrind_from_flags
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.policy_counts import NONE, PolicyCounts, count_policies
 from mlgo.evaluation.programs.program import Program, load_program
 from mlgo.evaluation.programs.sides import development_sides
+from mlgo.flags.compiling import clang_from_flags
+from mlgo.flags.help import flag_group
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -69,7 +69,7 @@ def chosen_programs(catalogue: Catalogue, work: pathlib.Path) -> list[Program]:
     Raises: RunError: a name is unknown or comes twice, or a description is not usable.
     """
     described = [locate.user_path(path) for path in FLAGS.program_file]
-    return catalogue.programs(FLAGS.programs, described, packages_given(FLAGS.package), work)
+    return catalogue.programs(FLAGS.programs, described, packages_from_flags(FLAGS.package), work)
 
 
 @flag_group("Programs")
@@ -85,7 +85,7 @@ def define_counting_flags() -> None:
     define_program_tool_flags()
 
 
-def programs_given(problem: Problem) -> list[Program]:
+def programs_from_flags(problem: Problem) -> list[Program]:
     """The programs of --program.
 
     Raises: RunError: a description cannot be read, two have one name, or `problem` is not about executed code.
@@ -93,7 +93,7 @@ def programs_given(problem: Problem) -> list[Program]:
     if FLAGS.program and score_of(problem).links_images:
         remedy = "Remove it; //mlgo:evaluate_programs compares the sizes of programs"
         raise RunError("--program", f"counts executed instructions, which {problem.name} is not about", remedy)
-    packages = packages_given([])
+    packages = packages_from_flags([])
     found = [load_program(locate.user_path(path), packages) for path in FLAGS.program]
     names = [program.name for program in found]
     if twice := [name for name in names if names.count(name) > 1]:
@@ -102,7 +102,7 @@ def programs_given(problem: Problem) -> list[Program]:
 
 
 def counting_inputs(programs: Sequence[Program]) -> dict[str, Any]:
-    """Digests of the tools of `counts_given`, and the names of `programs`, for the identity of the output folder.
+    """Digests of the tools of `counts_from_flags`, and the names of `programs`, for the identity of the output folder.
 
     Raises: RunError: a tool is missing.
     """
@@ -111,7 +111,7 @@ def counting_inputs(programs: Sequence[Program]) -> dict[str, Any]:
     return {
         "programs": [program.name for program in programs],
         "toolchain": _toolchain().digest(),
-        "counter": cachegrind_given(FLAGS.valgrind).digest(),
+        "counter": cachegrind_from_flags(FLAGS.valgrind).digest(),
     }
 
 
@@ -119,10 +119,10 @@ def _toolchain() -> Toolchain:
     """Raises: RunError: a tool is missing."""
     driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    return Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
+    return Toolchain(sysroot_from_flags(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
 
 
-def counts_given(
+def counts_from_flags(
     programs: Sequence[Program],
     folder: RunFolder,
     problem: Problem,
@@ -137,7 +137,7 @@ def counts_given(
     """
     if not programs:
         return NONE
-    counter, path = cachegrind_given(FLAGS.valgrind), folder.path / _PROGRAMS
+    counter, path = cachegrind_from_flags(FLAGS.valgrind), folder.path / _PROGRAMS
     toolchain = dataclasses.replace(_toolchain(), objects=path / "objects")
 
     def stage(
@@ -151,6 +151,6 @@ def counts_given(
     models: Mapping[str, tuple[pathlib.Path, str]] = {
         side.name: (model, side.digest) for side in policies if (model := model_of(side)) is not None
     }
-    sides = development_sides(clang_given().resolve(), problem, models)
+    sides = development_sides(clang_from_flags().resolve(), problem, models)
     sides += with_costs(sides, callee_saved_costs)
     return count_policies(ProgramEvaluation(stage, path, toolchain), programs, sides, counter)

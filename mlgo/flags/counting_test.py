@@ -7,7 +7,7 @@ import unittest
 
 from absl import flags
 
-from mlgo.commands.counting import define_counting_flags, programs_given
+from mlgo.flags.counting import define_counting_flags, programs_from_flags
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 
@@ -29,7 +29,7 @@ class ProgramsGivenTest(unittest.TestCase):
         flags.FLAGS.unparse_flags()
         flags.FLAGS(["evaluate", *(f"--program={path}" for path in paths)])
         self.addCleanup(flags.FLAGS["program"].unparse)
-        return [program.name for program in programs_given(problem)]
+        return [program.name for program in programs_from_flags(problem)]
 
     def test_descriptions_are_read(self):
         self.assertEqual(self.given(_EVICTION, self.description), ["jq"])

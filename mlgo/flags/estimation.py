@@ -2,7 +2,7 @@
 
 from absl import flags
 
-from mlgo.commands.help import flag_group
+from mlgo.flags.help import flag_group
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -30,7 +30,7 @@ def define_estimation_flags() -> None:
     )
 
 
-def estimation_given(problem: Problem, reward: str) -> Estimation | None:
+def estimation_from_flags(problem: Problem, reward: str) -> Estimation | None:
     """The estimation that the flags select; None if `reward`, a field of the settings, is not an estimate.
 
     Raises: RunError: the flags and the reward do not go together, or the problem has no such reward.

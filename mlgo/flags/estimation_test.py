@@ -7,7 +7,7 @@ import unittest
 from absl import flags
 from absl.testing import flagsaver
 
-from mlgo.commands import estimation
+from mlgo.flags import estimation
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import RunError
@@ -28,7 +28,7 @@ class EstimationGivenTest(unittest.TestCase):
 
     def given(self, problem, reward, **values):
         with flagsaver.flagsaver(**{name: str(self.folder / value) for name, value in values.items()}):
-            return estimation.estimation_given(problem, reward)
+            return estimation.estimation_from_flags(problem, reward)
 
     def test_other_rewards_need_none(self):
         self.assertIsNone(self.given(INLINING, ""))

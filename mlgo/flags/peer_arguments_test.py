@@ -7,7 +7,7 @@ import unittest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlgo.commands.peer_arguments import translated
+from mlgo.flags.peer_arguments import translated
 from mlgo.run.exit_codes import RunError
 
 _COMPILING = {"problem", "clang", "add_flags", "delete_flags", "replace_flags", "gin_files", "gin_bindings"}

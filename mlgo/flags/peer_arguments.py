@@ -13,9 +13,9 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from mlgo.commands import peer_settings
-from mlgo.commands.peer_gin import Binding, Reference, bindings_of_file, bindings_of_flags
-from mlgo.commands.peer_settings import Flag, NoEffect, Only, Setting
+from mlgo.flags import peer_settings
+from mlgo.flags.peer_gin import Binding, Reference, bindings_of_file, bindings_of_flags
+from mlgo.flags.peer_settings import Flag, NoEffect, Only, Setting
 from mlgo.run.exit_codes import RunError
 
 _FILES, _BINDINGS = "gin_files", "gin_bindings"

@@ -6,20 +6,20 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import (
-    cache_given,
-    changes_given,
-    clang_given,
+from mlgo.compiler.executor import available_cores
+from mlgo.compiler.symbols import Demangler
+from mlgo.flags.compiling import (
+    cache_from_flags,
+    changes_from_flags,
+    clang_from_flags,
     define_cache_flags,
     define_compiler_flags,
     define_module_filter,
-    executor_given,
+    executor_from_flags,
 )
-from mlgo.commands.estimation import define_estimation_flags, estimation_given
-from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
-from mlgo.commands.main import problem_given, refuse_arguments, run_command
-from mlgo.compiler.executor import available_cores
-from mlgo.compiler.symbols import Demangler
+from mlgo.flags.estimation import define_estimation_flags, estimation_from_flags
+from mlgo.flags.learning import configurations_from_flags, define_learning_flags, imitated_from_flags
+from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.problems import executed_cost
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate, run_folder
@@ -95,39 +95,39 @@ def run_main(defaults: Defaults) -> None:
 
 def _main(defaults: Defaults, arguments: list[str]) -> int:
     refuse_arguments(arguments)
-    problem = problem_given(FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0])
-    configurations, policy = configurations_given(problem.name)
-    imitated = imitated_given(configurations.run.algorithm)
+    problem = problem_from_flags(FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0])
+    configurations, policy = configurations_from_flags(problem.name)
+    imitated = imitated_from_flags(configurations.run.algorithm)
     output = defaults.output
     if defaults.problems and problem.name != defaults.problems[0]:
         output = problem.name.removeprefix("regalloc_")
     folder = locate.output_directory(FLAGS.output_dir, output)
-    train_corpus, held_out_corpus, split_corpus = _corpora_given(defaults)
+    train_corpus, held_out_corpus, split_corpus = _corpora_from_flags(defaults)
     inputs = RunInputs(
-        clang=clang_given(),
+        clang=clang_from_flags(),
         train_corpus=train_corpus,
         held_out_corpus=held_out_corpus,
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
         policy=policy,
         output=folder,
-        cache=cache_given(),
+        cache=cache_from_flags(),
         imitated=imitated,
-        estimation=estimation_given(problem, configurations.run.reward),
+        estimation=estimation_from_flags(problem, configurations.run.reward),
         allowed_options=tuple(FLAGS.allow_option),
-        changes=changes_given(),
+        changes=changes_from_flags(),
         module_filter=FLAGS.module_filter,
         split_corpus=split_corpus,
     )
     return _train(inputs, configurations)
 
 
-def _corpora_given(defaults: Defaults) -> tuple[pathlib.Path | None, pathlib.Path | None, pathlib.Path | None]:
+def _corpora_from_flags(defaults: Defaults) -> tuple[pathlib.Path | None, pathlib.Path | None, pathlib.Path | None]:
     """The corpus to learn from and the one to measure on, or else the one to split.
 
     Raises: RunError: --corpus and a part are both given.
     """
     if not FLAGS.corpus:
-        return _part_given(defaults, "train"), _part_given(defaults, "held_out"), None
+        return _part_from_flags(defaults, "train"), _part_from_flags(defaults, "held_out"), None
     if FLAGS.train_corpus or FLAGS.held_out_corpus:
         raise RunError(
             f"--corpus={FLAGS.corpus}", "is split, and a part is given too", "Give --corpus alone, or both parts"
@@ -135,7 +135,7 @@ def _corpora_given(defaults: Defaults) -> tuple[pathlib.Path | None, pathlib.Pat
     return None, None, locate.user_path(FLAGS.corpus)
 
 
-def _part_given(defaults: Defaults, part: str) -> pathlib.Path | None:
+def _part_from_flags(defaults: Defaults, part: str) -> pathlib.Path | None:
     value = FLAGS[f"{part}_corpus"].value or _default_part(defaults, part)
     return locate.user_path(value) if value else None
 
@@ -155,7 +155,7 @@ def _train(inputs: RunInputs, configurations: Configurations) -> int:
         )
     if (configurations.run.warm_start == "policy") != (inputs.policy is not None):
         raise RunError("RunSettings.warm_start", "is 'policy', and no policy is given", "Give --warm_start=FOLDER")
-    with executor_given(inputs.clang, FLAGS.workers) as executor:
+    with executor_from_flags(inputs.clang, FLAGS.workers) as executor:
         run = training_run.TrainingRun(inputs, configurations, FLAGS.workers or available_cores(), executor)
         comparison = run.run()
     estimated = inputs.estimation is not None

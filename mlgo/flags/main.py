@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from absl import app, flags
 
-from mlgo.commands.help import asks_for_help, help_text
-from mlgo.commands.peer_arguments import translated
+from mlgo.flags.help import asks_for_help, help_text
+from mlgo.flags.peer_arguments import translated
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
@@ -55,7 +55,7 @@ def refuse_arguments(arguments: list[str]) -> None:
         raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")
 
 
-def problem_given(name: str) -> Problem:
+def problem_from_flags(name: str) -> Problem:
     """The problem that --problem names.
 
     Raises: RunError: there is none of this name.
