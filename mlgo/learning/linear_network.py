@@ -22,9 +22,9 @@ WHOLE_PIECE = TOP_LEVEL * LEVEL_SCALE
 _FITTED_TOP = 3.0
 
 
-def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
+def linear_network(template: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
     """The policy z = effect . (levels, 1), cut off at TOP_LOGIT, as a network; normaliser and value part are those of
-    `like`.
+    `template`.
 
     z is spread over hidden units of which each takes over where the one before is full; one more is always 1.
 
@@ -34,9 +34,9 @@ def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
     kernel[:, :_UNITS] = (effect[:-1] / _STEP)[:, None]
     bias = np.append((effect[-1] + TOP_LOGIT) / _STEP - RELU_TOP * np.arange(_UNITS), 1.0)
     logits = np.append(np.full(_UNITS, _STEP), -TOP_LOGIT)[:, None]
-    value = {name: array for name, array in like.weights.items() if name.startswith("value/")}
+    value = {name: array for name, array in template.weights.items() if name.startswith("value/")}
     policy = {"policy/0/kernel": kernel, "policy/0/bias": bias, "policy/logits/kernel": logits}
-    return like.with_weights({**{name: array.astype(np.float32) for name, array in policy.items()}, **value})
+    return template.with_weights({**{name: array.astype(np.float32) for name, array in policy.items()}, **value})
 
 
 def linear_effect(network: PolicyNetwork) -> np.ndarray | None:

@@ -14,7 +14,7 @@ from mlgo.learning.testing import synthetic_environments as synthetic
 class NearestPolicyTest(unittest.TestCase):
     def setUp(self):
         environment = synthetic.BinaryEnvironment()
-        self.like = initial_network(environment.normalizer, 1, NetworkConfig((8,), (4,)))
+        self.template = initial_network(environment.normalizer, 1, NetworkConfig((8,), (4,)))
         random = np.random.Generator(np.random.Philox(5))
         names = [spec.name for spec in environment.problem.observation_specs]
         values = {name: random.uniform(-1.0, 1.0, (300, 1)) for name in names}
@@ -27,9 +27,9 @@ class NearestPolicyTest(unittest.TestCase):
         self.assertTrue((rows[:, -1] == 1.0).all())
 
     def test_the_nearest_policy_to_a_linear_one_is_itself(self):
-        width = self.like.normalizer.width
+        width = self.template.normalizer.width
         effect = np.linspace(-0.2, 0.2, width + 1)
-        network = linear_network(self.like, effect)
+        network = linear_network(self.template, effect)
         np.testing.assert_allclose(fit_weights(network, []), effect, atol=1e-4)
         rows = linear_rows(self.seen[0])
         fitted = linear_fit(network, self.seen)
@@ -37,9 +37,9 @@ class NearestPolicyTest(unittest.TestCase):
         np.testing.assert_allclose(rows @ fitted, np.clip(rows @ effect, -3.0, 3.0), atol=0.05)
 
     def test_another_network_is_fitted(self):
-        fitted = fit_weights(self.like, self.seen)
-        self.assertEqual(fitted.shape, (self.like.normalizer.width + 1,))
-        np.testing.assert_array_equal(fitted, linear_fit(self.like, self.seen))
+        fitted = fit_weights(self.template, self.seen)
+        self.assertEqual(fitted.shape, (self.template.normalizer.width + 1,))
+        np.testing.assert_array_equal(fitted, linear_fit(self.template, self.seen))
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ def choose(candidates: Iterable[Candidate | None]) -> Candidate:
     return min(known, key=lambda candidate: (candidate.ratio, candidate.iteration))
 
 
-def candidate_network(folder: pathlib.Path, candidate: Candidate, like: PolicyNetwork) -> PolicyNetwork:
-    """The network of `candidate`, with the normaliser of `like`.
+def candidate_network(folder: pathlib.Path, candidate: Candidate, template: PolicyNetwork) -> PolicyNetwork:
+    """The network of `candidate`, with the normaliser of `template`.
 
     Raises: RunError: its weights are missing or damaged.
     """
@@ -70,4 +70,4 @@ def candidate_network(folder: pathlib.Path, candidate: Candidate, like: PolicyNe
         remedy = "Delete the folder and run the same command again"
         raise RunError(f"weights of iteration {candidate.iteration} in {folder}", "are absent", remedy)
     arrays: dict[str, np.ndarray] = loaded[0]
-    return like.with_weights(arrays)
+    return template.with_weights(arrays)

@@ -33,7 +33,7 @@ class CandidatesTest(unittest.TestCase):
             records.add_validation({"iteration": iteration, "geometric_mean": 1.0 - iteration / 10})
         found = candidates.read_candidates(self.folder)
         self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
-        network = candidates.candidate_network(self.folder, found[1], like=networks[1])
+        network = candidates.candidate_network(self.folder, found[1], template=networks[1])
         self.assertEqual(digest_of(network.weights), digest_of(networks[2].weights))
         for changed, message in (
             ({"iteration": "1"}, "'iteration' that is not an integer"),
@@ -44,7 +44,7 @@ class CandidatesTest(unittest.TestCase):
                 candidates.read_candidates(self.folder)
             (self.folder / "validations.jsonl").unlink()
         with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
-            candidates.candidate_network(self.folder, Candidate(3, 0.7), like=networks[1])
+            candidates.candidate_network(self.folder, Candidate(3, 0.7), template=networks[1])
 
     def test_only_the_best_weights_stay(self):
         network = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
@@ -54,7 +54,7 @@ class CandidatesTest(unittest.TestCase):
         (self.folder / "candidates" / "00124-0123456789abcdef.npz").write_bytes(b"arrays")
         candidates.keep_only(self.folder, [Candidate(12, 0.9), Candidate(120, 0.8)])
         self.assertEqual(len(list((self.folder / "candidates").iterdir())), 4)
-        candidates.candidate_network(self.folder, Candidate(12, 0.9), like=network)
+        candidates.candidate_network(self.folder, Candidate(12, 0.9), template=network)
 
 
 if __name__ == "__main__":

@@ -30,11 +30,11 @@ _BY_HASH = f"a hash of the names, about one in {split.HELD_OUT_ONE_IN}"
 @dataclasses.dataclass(frozen=True)
 class RunCorpora:
     """Attributes:
-    parts: the corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
+    by_part: the corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
     equal: names of modules that were left out because they equal another module of the run -> its name.
     """
 
-    parts: Mapping[str, Corpus]
+    by_part: Mapping[str, Corpus]
     equal: Mapping[str, str]
 
 
@@ -197,6 +197,6 @@ def split_modules(
     elif unseen is not None:
         rule += "; the policy to start from may have learned from them, then its validation score is too good"
     by = _BY_HASH if inputs.split_corpus is not None else "a corpus of its own"
-    parts = corpora.parts
+    parts = corpora.by_part
     held_out = len(parts[split.HELD_OUT].modules) if split.HELD_OUT in parts else None
     return ModuleSplit(len(parts[split.TRAIN].modules), train, validation, held_out, rule, by, corpora.equal)

@@ -33,7 +33,7 @@ class CorporaTest(unittest.TestCase):
         for count, held_out in ((2, 1), (3, 1), (5, 1), (8, 2)):
             inputs = self.inputs(count)
             corpora = open_corpora(inputs, PROBLEM)
-            names = {part: [module.name for module in corpus.modules] for part, corpus in corpora.parts.items()}
+            names = {part: [module.name for module in corpus.modules] for part, corpus in corpora.by_part.items()}
             self.assertEqual(sorted(names["train"] + names["held_out"]), [f"m{index}" for index in range(count)])
             self.assertGreaterEqual(len(names["held_out"]), 1)
             self.assertLessEqual(len(names["held_out"]), held_out)
@@ -46,7 +46,7 @@ class CorporaTest(unittest.TestCase):
 
     def test_of_equal_modules_the_first_stays(self):
         corpora = open_corpora(self.inputs(4, equal=5), PROBLEM)
-        names = [module.name for corpus in corpora.parts.values() for module in corpus.modules]
+        names = [module.name for corpus in corpora.by_part.values() for module in corpus.modules]
         self.assertEqual(sorted(names), ["m0", "m1", "m2", "m3"])
         self.assertEqual(corpora.equal, {f"x{index}": "m0" for index in range(5)})
 
@@ -63,8 +63,8 @@ class CorporaTest(unittest.TestCase):
         inputs, said = self.two({"a": 1, "b": 2}, {"c": 1, "d": 3, "e": 3, "f": 4}), io.StringIO()
         with contextlib.redirect_stderr(said):
             corpora = open_corpora(inputs, PROBLEM)
-        self.assertEqual([module.name for module in corpora.parts["train"].modules], ["a", "b"])
-        self.assertEqual([module.name for module in corpora.parts["held_out"].modules], ["d", "f"])
+        self.assertEqual([module.name for module in corpora.by_part["train"].modules], ["a", "b"])
+        self.assertEqual([module.name for module in corpora.by_part["held_out"].modules], ["d", "f"])
         self.assertIn("2 of 4 held-out modules equal a module of the training corpus or an earlier", said.getvalue())
         self.assertIn("left out (c equals a)", said.getvalue())
         found = split_modules(["a", "b"], corpora, RunSettings(), inputs).to_json()
@@ -74,7 +74,7 @@ class CorporaTest(unittest.TestCase):
     def test_held_out_modules_that_differ_stay(self):
         inputs = self.two({"a": 1}, {"b": 2, "c": 3})
         corpora = open_corpora(inputs, PROBLEM)
-        self.assertEqual(corpora.parts["held_out"].digest, Corpus.load(inputs.held_out_corpus).digest)
+        self.assertEqual(corpora.by_part["held_out"].digest, Corpus.load(inputs.held_out_corpus).digest)
         self.assertEqual(corpora.equal, {})
 
     def test_a_held_out_corpus_of_equal_modules_alone_is_refused(self):
@@ -87,7 +87,7 @@ class CorporaTest(unittest.TestCase):
         corpora = open_corpora(inputs, PROBLEM)
         names = [f"m{index}" for index in range(32)]
         found = split_modules(names, corpora, RunSettings(), inputs)
-        count = len(corpora.parts["held_out"].modules)
+        count = len(corpora.by_part["held_out"].modules)
         self.assertEqual(
             found.describe(),
             f"modules to learn from: {8 - count}, of which 32 have decisions: 24 train, 8 validate"
@@ -96,7 +96,7 @@ class CorporaTest(unittest.TestCase):
         )
         parts = {part: found.to_json()[part]["modules"] for part in ("train", "validation", "held_out")}
         self.assertEqual(parts, {"train": 24, "validation": 8, "held_out": count})
-        alone = split_modules(["m"], RunCorpora({"train": corpora.parts["train"]}, {}), RunSettings(), inputs)
+        alone = split_modules(["m"], RunCorpora({"train": corpora.by_part["train"]}, {}), RunSettings(), inputs)
         self.assertIn("1 train, 1 validate (the only one does both", alone.describe())
         self.assertIn("; none held out", alone.describe())
         self.assertNotIn("held_out", alone.to_json())

@@ -1,9 +1,9 @@
 """A run that is called again with more iterations goes on, and ends with the bytes of a run that began with so many.
 
 A run whose learning has not ended takes over the new number. One that has ended keeps all its results until the new
-ones are complete: it goes on in GROWING below its folder. Then one rename makes that folder GROWN, and its entries
+ones are complete: it goes on in EXTENDING below its folder. Then one rename makes that folder EXTENDED, and its entries
 replace those of the run. A process that is killed before that rename leaves the old results, and one that is killed
-later leaves GROWN, whose remaining entries the next call of the command puts in their places.
+later leaves EXTENDED, whose remaining entries the next call of the command puts in their places.
 """
 
 import os
@@ -20,10 +20,10 @@ from mlgo.run.run_folder import CONFIGURATION_NAME
 from mlgo.training.figures import METRICS_NAME, SECONDS_NAME
 
 #: Folder in a run's folder: the results of more iterations, as long as some are missing.
-GROWING = "growing"
+EXTENDING = "extending"
 
 #: The same folder when all are complete.
-GROWN = "grown"
+EXTENDED = "extended"
 
 LEARNING = "learning"
 LEARNING_CURVE_NAME = "learning_curve.png"
@@ -46,7 +46,7 @@ _RESULTS = (
 def prepare(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
     """Prepares the run in `folder`, which this process has locked, for more iterations, if `identity` has more.
 
-    Returns: the folder for results: `folder`, or GROWING in it.
+    Returns: the folder for results: `folder`, or EXTENDING in it.
     Raises: RunError: `identity` has fewer iterations and nothing else differs.
     """
     _replace_results(folder)
@@ -70,7 +70,7 @@ def prepare(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
         files.write_json_atomically(path, identity)
         return folder
     tell(f"the run in {folder} grows from {before} to {now} iterations; its results stay until the new ones are there")
-    return _growing(folder, identity)
+    return _extending(folder, identity)
 
 
 def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
@@ -79,12 +79,12 @@ def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
 
 
 def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
-    """Puts the complete results in GROWING, if there are any, in the place of those in `folder`.
+    """Puts the complete results in EXTENDING, if there are any, in the place of those in `folder`.
 
     Args: rename: gives a file or folder another name, in one step.
     """
-    if (folder / GROWING).exists():
-        rename(folder / GROWING, folder / GROWN)
+    if (folder / EXTENDING).exists():
+        rename(folder / EXTENDING, folder / EXTENDED)
         _replace_results(folder, rename)
 
 
@@ -93,7 +93,7 @@ def check_replaced(folder: pathlib.Path) -> None:
 
     Raises: RunError: a process was killed while it replaced them.
     """
-    if (folder / GROWN).exists():
+    if (folder / EXTENDED).exists():
         raise RunError(
             f"the run in {folder}",
             "was interrupted while its results were replaced by those of more iterations",
@@ -101,30 +101,30 @@ def check_replaced(folder: pathlib.Path) -> None:
         )
 
 
-def _growing(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
-    """The folder GROWING, which begins with what the run in `folder` has learned."""
-    growing = folder / GROWING
-    path = growing / CONFIGURATION_NAME
-    if path.exists() and extends(files.read_json(path, "configuration", f"Delete {growing}"), identity):
+def _extending(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
+    """The folder EXTENDING, which begins with what the run in `folder` has learned."""
+    extending = folder / EXTENDING
+    path = extending / CONFIGURATION_NAME
+    if path.exists() and extends(files.read_json(path, "configuration", f"Delete {extending}"), identity):
         files.write_json_atomically(path, identity)
-        return growing
-    shutil.rmtree(growing, ignore_errors=True)
-    with files.directory_written_atomically(growing) as partial:
+        return extending
+    shutil.rmtree(extending, ignore_errors=True)
+    with files.directory_written_atomically(extending) as partial:
         unneeded = shutil.ignore_patterns(manifest.FILE_NAME, f"*{files.PARTIAL_SUFFIX}")
         shutil.copytree(folder / LEARNING, partial / LEARNING, ignore=unneeded)
         if (folder / SECONDS_NAME).exists():
             shutil.copyfile(folder / SECONDS_NAME, partial / SECONDS_NAME)
         (partial / CONFIGURATION_NAME).write_bytes(files.encode_json(identity))
-    return growing
+    return extending
 
 
 def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
-    """Moves the entries of GROWN, if it is there, to their places in `folder`."""
-    grown = folder / GROWN
-    if not grown.exists():
+    """Moves the entries of EXTENDED, if it is there, to their places in `folder`."""
+    extended = folder / EXTENDED
+    if not extended.exists():
         return
     for name in _RESULTS:
-        new, old = grown / name, folder / name
+        new, old = extended / name, folder / name
         if not new.exists():
             continue  # Moved by a process that was killed afterwards.
         old.parent.mkdir(exist_ok=True)
@@ -132,7 +132,7 @@ def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathl
             retired = tempfile.mkdtemp(dir=folder, prefix=f".{old.name}.", suffix=files.PARTIAL_SUFFIX)
             rename(old, pathlib.Path(retired, "old"))
         rename(new, old)
-    shutil.rmtree(grown)
+    shutil.rmtree(extended)
     files.remove_partial(folder)
 
 

@@ -58,36 +58,36 @@ class GrowthTest(unittest.TestCase):
     def test_a_finished_run_keeps_its_results(self):
         self.write_run(self.folder, 3)
         before = self.contents(self.folder)
-        growing = growth.prepare(self.folder, _identity(5))
+        extending = growth.prepare(self.folder, _identity(5))
         found = self.contents(self.folder)
         self.assertEqual({name: found[name] for name in before}, before)
-        self.assertEqual(sorted(self.contents(growing)), [_CONFIGURATION, "learning/latest.json", "seconds.jsonl"])
+        self.assertEqual(sorted(self.contents(extending)), [_CONFIGURATION, "learning/latest.json", "seconds.jsonl"])
 
     def test_an_interrupted_growth_continues_unless_it_is_longer(self):
         self.write_run(self.folder, 3)
         files.write_atomically(growth.prepare(self.folder, _identity(5)) / "learning" / "latest.json", b"4")
         for iterations, expected in ((5, b"4"), (9, b"4"), (6, b"3")):
-            growing = growth.prepare(self.folder, _identity(iterations))
-            self.assertEqual((growing / "learning" / "latest.json").read_bytes(), expected)
-            self.assertEqual(files.read_json(growing / _CONFIGURATION, "", ""), _identity(iterations))
+            extending = growth.prepare(self.folder, _identity(iterations))
+            self.assertEqual((extending / "learning" / "latest.json").read_bytes(), expected)
+            self.assertEqual(files.read_json(extending / _CONFIGURATION, "", ""), _identity(iterations))
 
     def test_results_are_replaced_wherever_the_process_is_killed(self):
         self.write_run(self.folder, 3)
         self.write_run(growth.prepare(self.folder, _identity(5)), 5)
-        shutil.rmtree(self.folder / growth.GROWING / "trace")
+        shutil.rmtree(self.folder / growth.EXTENDING / "trace")
         before, points = self.contents(self.folder), 0
         while True:
             killed = self.folder.with_name(f"killed{points}")
             shutil.copytree(self.folder, killed)
             if not self.is_killed(killed, points):
                 break
-            if (killed / growth.GROWN).exists():
+            if (killed / growth.EXTENDED).exists():
                 with self.assertRaisesRegex(RunError, "was interrupted while its results were replaced"):
                     growth.check_replaced(killed)
             else:
                 growth.check_replaced(killed)
                 self.assertEqual(self.contents(killed), before)
-            if (killed / growth.GROWING).exists():
+            if (killed / growth.EXTENDING).exists():
                 growth.finish(killed)
             self.assertEqual(growth.prepare(killed, _identity(5)), killed)
             self.check_is_new(killed)

@@ -160,8 +160,8 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
 
 
 def from_policy(learner: Any) -> Any:
-    """The settings `learner` of an algorithm, for a run that starts from a policy: that policy takes the place of the
-    first one that they state, and what it knows is kept.
+    """The settings `learner` of an algorithm, for a run with --warm_start=FOLDER: `start` and `start_bias` are ignored,
+    and the first update does not overwrite the weights of that policy.
     """
     names = {field.name for field in dataclasses.fields(learner)}
     changed: dict[str, Any] = {"start": {}, "start_bias": 0.0, "first_step": getattr(learner, "step", 1.0)}

@@ -83,7 +83,7 @@ class TrainingRun:
         )
         self._folder: RunFolder | None = None
         self._identity: dict[str, Any] = {}
-        self._known = CompileCache(None, {})
+        self._compile_cache = CompileCache(None, {})
         self.learned: Mapping[str, Any] = {}
 
     def run(self) -> Comparison | None:
@@ -101,23 +101,23 @@ class TrainingRun:
 
     def _run(self) -> Comparison | None:
         corpora = self._check()
-        parts, traces = {}, {}
-        for name, corpus in corpora.parts.items():
-            parts[name] = self._prepare(name, corpus)
-            traces[name] = self._trace(name, parts[name])
+        prepared, traces = {}, {}
+        for name, corpus in corpora.by_part.items():
+            prepared[name] = self._prepare(name, corpus)
+            traces[name] = self._trace(name, prepared[name])
         modules = split_modules(
             traces["train"][0].traced, corpora, self._configurations.run, self._inputs, self._unseen_by_start()
         )
         tell(modules.describe())
         start = self._start(traces["train"], modules)
-        learned = self._learn(parts["train"].corpus, traces["train"], modules, start)
+        learned = self._learn(prepared["train"].corpus, traces["train"], modules, start)
         self.learned = learned.summary
         exported = self._export(start, learned)
-        comparison = self._evaluate(parts["held_out"], traces, start, exported) if "held_out" in parts else None
+        comparison = self._evaluate(prepared["held_out"], traces, start, exported) if "held_out" in prepared else None
         training = {
             **self._identity,
             "split": modules.to_json(),
-            "not_optimised": {name: dict(part.not_optimised) for name, part in parts.items()},
+            "not_optimised": {name: dict(part.not_optimised) for name, part in prepared.items()},
             "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
             "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
             "learning": dict(learned.summary),
@@ -147,7 +147,7 @@ class TrainingRun:
         """Checks the inputs, and takes possession of the run's folder."""
         inputs, settings = self._inputs, self._configurations.run
         opened = open_corpora(inputs, self.problem)
-        corpora = {name: fitting_modules(self.problem, corpus, tell) for name, corpus in opened.parts.items()}
+        corpora = {name: fitting_modules(self.problem, corpus, tell) for name, corpus in opened.by_part.items()}
         for corpus in corpora.values():
             tell_properties(corpus, tell)
         if inputs.vocabulary is not None:
@@ -161,7 +161,7 @@ class TrainingRun:
             input_checks.check_modules(corpora["train"], self._setup)
         self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
         resumed = self._folder.claim(self._identity, growth.prepare(self._out, self._identity))
-        self._known = CompileCache(inputs.cache, self._compiled_by())
+        self._compile_cache = CompileCache(inputs.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
         tell(
             f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm},"
@@ -202,7 +202,7 @@ class TrainingRun:
             name,
             self._compiled(corpus.digest),
             self._compile_configuration(),
-            lambda folder: self._known.optimised(
+            lambda folder: self._compile_cache.optimised(
                 folder, corpus, lambda: optimise_corpus(folder, corpus, self._setup, name)
             ),
         )
@@ -215,7 +215,7 @@ class TrainingRun:
             name,
             self._compiled(prepared.digest),
             self._compile_configuration(),
-            lambda folder: self._known.traced(
+            lambda folder: self._compile_cache.traced(
                 folder, prepared.corpus, None, True, lambda: trace_corpus(folder, prepared.corpus, self._setup, name)
             ),
         )
@@ -315,8 +315,8 @@ class TrainingRun:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             self._start_tensorflow("mlgo.policy.saved_model")
             candidate = candidates.Candidate(learned.summary["chosen_iteration"], learned.summary["validation_ratio"])
-            like = warm_start.load_start(self._out / "warm_start")
-            network = candidates.candidate_network(self._folder.results / LEARNING, candidate, like)
+            template = warm_start.load_start(self._out / "warm_start")
+            network = candidates.candidate_network(self._folder.results / LEARNING, candidate, template)
             with quiet_libraries():
                 export.export_policy(folder, network, self.problem)
             return {"iteration": candidate.iteration}
@@ -346,15 +346,15 @@ class TrainingRun:
             return self._score(folder, held_out, "held-out, policy", model_dir, exported.digest)
 
         folder = self._folder
-        works = {
+        stages = {
             "warm_start": (start, folder.stage, folder.path, work_warm_start),
             "policy": (exported, folder.result_stage, folder.results, work_policy),
         }
         if self._configurations.run.warm_start == "none":
             # Random weights are not a useful comparison.
-            del works["warm_start"]
+            del stages["warm_start"]
         policies = {}
-        for name, (policy, stage, below, work) in works.items():
+        for name, (policy, stage, below, work) in stages.items():
             inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
             stage(f"held_out/{name}", inputs, configuration, work)
             policies[name] = Trace.load(below / "held_out" / name, held_out.corpus).records
@@ -368,7 +368,7 @@ class TrainingRun:
         self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str
     ) -> Mapping[str, Any]:
         """The work of a held-out stage; `policy` is the digest of the model in `model_dir`."""
-        return self._known.traced(
+        return self._compile_cache.traced(
             folder,
             part.corpus,
             policy,

@@ -130,7 +130,7 @@ class KillTest(unittest.TestCase):
         points = random.Random(7)
         while True:
             status = self.grow(old, points.randint(1, _FARTHEST))
-            if not (old / growth.GROWN).exists():
+            if not (old / growth.EXTENDED).exists():
                 self.assertIn(_results(old), allowed)
             if status == 0:
                 break
