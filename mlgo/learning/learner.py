@@ -54,8 +54,8 @@ class Sample:
       observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another
         one. `group` is an index into `contexts`. None if `needs_decisions` is False or the module has no decision.
       contexts: names of the contexts (functions) of the log. A name that occurs twice means one function.
-      improvements: context name -> improvement over the default, uncentred. Decisions of contexts without a score are
-        not learned from. Contexts without decisions count when returns are centred.
+      credits: context name -> what its decisions are credited with, uncentred. Decisions of contexts without a credit
+        are not learned from. Contexts without decisions count when returns are centred.
       failed: whether the compile failed. Such a sample has no decisions, and counts as worse than all others
         (mlgo/training/collection.py).
     """
@@ -66,7 +66,7 @@ class Sample:
     weight: float
     observations: Observations | None = None
     contexts: tuple[str, ...] = ()
-    improvements: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    credits: Mapping[str, float] = dataclasses.field(default_factory=dict)
     failed: bool = False
 
     def __post_init__(self):

@@ -37,11 +37,10 @@ def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 
 
 class MovingAverage:
-    """The moving average of the improvements of each function of each module; at first 0, the default.
+    """The moving average of the credits of each function of each module; at first 0, the default.
 
     Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of
-      the
-    improvement).
+      the credit).
 
     Args:
       decay: weight of the old average at each sample, in [0, 1).
@@ -85,24 +84,24 @@ def returns_of(
     """All decisions of `samples` that have a return, in order, and these returns, float32 [N].
 
     Args:
-      leave_one_out: a return is the improvement of a function over the other samples of its module, without functions
-        that occur in one sample only. Otherwise it is the improvement over the default.
-      baseline: a return is the improvement over this moving average; takes precedence over `leave_one_out`.
+      leave_one_out: a return is the credit less that of the other samples of the module, without functions that occur
+        in one sample only. Otherwise it is the credit itself.
+      baseline: a return is the credit less this moving average; takes precedence over `leave_one_out`.
 
     Raises:
-      DivergenceError: an improvement is not finite.
+      DivergenceError: a credit is not finite.
       RunError: no decision is left.
     """
     for sample in samples:
-        for name, value in sample.improvements.items():
+        for name, value in sample.credits.items():
             if not math.isfinite(value):
                 raise DivergenceError(
                     Divergence.NOT_FINITE,
                     f"{sample.module}, sample {sample.variant}",
-                    f"the improvement of {name!r} is {value}: returns hold NaN or infinity",
+                    f"the credit of {name!r} is {value}: returns hold NaN or infinity",
                     "Check the scores in the training logs",
                 )
-    values = [dict(sample.improvements) for sample in samples]
+    values = [dict(sample.credits) for sample in samples]
     if leave_one_out or baseline is not None:
         of_module: dict[str, list[int]] = {}
         for index, sample in enumerate(samples):

@@ -12,10 +12,10 @@ from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
-def _sample(module: str, variant: int, improvements: dict, contexts=("f", "g"), group=(0, 0, 1)) -> Sample:
+def _sample(module: str, variant: int, credits: dict, contexts=("f", "g"), group=(0, 0, 1)) -> Sample:
     values = synthetic.features(np.random.default_rng(variant), len(group))
     packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, np.array(group))
-    return Sample(module, variant, 0.0, 1.0, packed, contexts, improvements)
+    return Sample(module, variant, 0.0, 1.0, packed, contexts, credits)
 
 
 class ReturnsTest(unittest.TestCase):
@@ -63,7 +63,7 @@ class ReturnsTest(unittest.TestCase):
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
     def test_improvements_that_are_not_finite_are_named(self):
-        with self.assertRaisesRegex(DivergenceError, "a, sample 3: the improvement of 'f' is nan") as caught:
+        with self.assertRaisesRegex(DivergenceError, "a, sample 3: the credit of 'f' is nan") as caught:
             returns_of([_sample("a", 3, {"f": float("nan")})], leave_one_out=False)
         self.assertEqual(caught.exception.kind, Divergence.NOT_FINITE)
 

@@ -51,7 +51,7 @@ class CorpusCodeSize:
         decisions = sum(score.decisions for score in functions.values())
         return {"": FunctionScore(decisions, math.fsum(self._count(module, functions).values()))}
 
-    def improvements_of(self, module, found, default, logs):
+    def credits_of(self, module, found, default, logs):
         """See CorpusScore.
 
         A caller is credited with the same functions in all compiles. Otherwise a caller that one compile inlines into
@@ -68,7 +68,7 @@ class CorpusCodeSize:
             for name in set().union(*sizes)
             for have in [[each[name] for each in sizes if name in each]]
         }
-        improvements: list[dict[str, float]] = [{} for _ in logs]
+        credits: list[dict[str, float]] = [{} for _ in logs]
         for caller in dict.fromkeys(name for graph in graphs for name in graph.callers):
             own = sorted(mean_sizes) if caller == WHOLE_MODULE else _with_ancestors(caller, parents)
             only_there = sorted(callees.get(caller, set()).difference(own))
@@ -78,9 +78,9 @@ class CorpusCodeSize:
                 )
                 for each in sizes
             ]
-            for improvement, size in zip(improvements, by_policy, strict=True):
-                improvement[caller] = (by_default - size) / CREDIT_BYTES
-        return [(graph.callers, improvement) for graph, improvement in zip(graphs, improvements, strict=True)]
+            for credit, size in zip(credits, by_policy, strict=True):
+                credit[caller] = (by_default - size) / CREDIT_BYTES
+        return [(graph.callers, credit) for graph, credit in zip(graphs, credits, strict=True)]
 
 
 @dataclasses.dataclass(frozen=True)

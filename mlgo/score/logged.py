@@ -48,7 +48,7 @@ class Logged(Score):
         del module
         return functions
 
-    def improvements_of(self, module, found, default, logs):
+    def credits_of(self, module, found, default, logs):
         del module
         return [
             (

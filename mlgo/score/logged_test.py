@@ -35,7 +35,7 @@ def scores(**functions: float) -> dict[str, FunctionScore]:
 
 def credit(score, default: float, found: float) -> float:
     sides = scores(f=default), scores(f=found)
-    ((contexts, credits),) = score.for_corpus({"m": sides[0]}).improvements_of(
+    ((contexts, credits),) = score.for_corpus({"m": sides[0]}).credits_of(
         "m", [sides[1]], sides[0], [log(["f"], [0], [found])]
     )
     assert contexts == ("f",)

@@ -37,14 +37,14 @@ class CorpusScore(typing.Protocol):
     def comparison_rows(self, module: str, functions: FunctionScores) -> FunctionScores:
         """The scores that are compared one by one: those of the functions, or the score of the module under ""."""
 
-    def improvements_of(
+    def credits_of(
         self, module: str, found: Sequence[FunctionScores], default: FunctionScores, logs: Sequence[TrainingLog]
     ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
         """The credit of decisions, for each compile of `module`.
 
         Args: `found` are the scores of the compiles, `logs` their logs.
 
-        Returns: (a name for each context of the log, name -> the improvement credited to the decisions there). Contexts
+        Returns: (a name for each context of the log, name -> the credit of the decisions there). Contexts
         without anything to compare are missing from the second.
         """
 

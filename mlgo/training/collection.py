@@ -191,7 +191,7 @@ def samples_of(
         for (_, result), whole in zip(results, overall, strict=True)
     ]
     credits = iter(
-        corpus_score.improvements_of(
+        corpus_score.credits_of(
             module,
             list(itertools.compress(scores, decided)),
             default.functions,
@@ -226,14 +226,14 @@ def with_failed(
     if not samples or not failed:
         return list(samples)
     module = samples[0].module
-    worst = min([0.0, *(value for sample in samples for value in sample.improvements.values())])
-    credited = {name: worst for sample in samples for name in sample.improvements}
+    worst = min([0.0, *(value for sample in samples for value in sample.credits.values())])
+    credited = {name: worst for sample in samples for name in sample.credits}
     counted = failed_improvement(corpus_score, module, default.functions)
-    lost = [] if counted is None else [Sample(module, v, *counted, improvements=credited, failed=True) for v in failed]
+    lost = [] if counted is None else [Sample(module, v, *counted, credits=credited, failed=True) for v in failed]
     return sorted([*samples, *lost], key=lambda sample: sample.variant)
 
 
-def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:
+def improvement_distribution(samples: Sequence[Sample]) -> dict[str, float]:
     """Weighted mean and quantiles of the improvements over the default of an iteration's compiles that succeeded."""
     samples = [sample for sample in samples if not sample.failed]
     values = np.array([sample.improvement for sample in samples], np.float64)

@@ -95,10 +95,10 @@ class FailedTest(unittest.TestCase):
         lost = found[1]
         self.assertTrue(lost.failed)
         self.assertEqual((lost.improvement, lost.weight), (-math.log(10), 2.0))
-        self.assertEqual(lost.improvements, {"f": -0.5, "g": -0.5})
-        better = [dataclasses.replace(sample, improvements={"f": 0.5}) for sample in self.samples]
-        self.assertEqual(self.with_failed(1, samples=better)[1].improvements, {"f": 0.0})
-        self.assertEqual(collection.reward_distribution(found)["lowest"], 0.1)
+        self.assertEqual(lost.credits, {"f": -0.5, "g": -0.5})
+        better = [dataclasses.replace(sample, credits={"f": 0.5}) for sample in self.samples]
+        self.assertEqual(self.with_failed(1, samples=better)[1].credits, {"f": 0.0})
+        self.assertEqual(collection.improvement_distribution(found)["lowest"], 0.1)
 
     def test_decisions_of_other_compiles_are_preferred_to_those_of_a_failed_one(self):
         _, alone = returns_of(self.samples, leave_one_out=True)
@@ -119,7 +119,7 @@ class FailedTest(unittest.TestCase):
 class FiguresTest(unittest.TestCase):
     def test_rewards(self):
         samples = [Sample("a", 0, 0.0, 1.0), Sample("b", 0, 1.0, 3.0)]
-        found = collection.reward_distribution(samples)
+        found = collection.improvement_distribution(samples)
         self.assertEqual((found["mean"], found["lowest"], found["median"], found["highest"]), (0.75, 0.0, 0.5, 1.0))
 
     def test_failures(self):

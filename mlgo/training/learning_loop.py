@@ -48,7 +48,14 @@ from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 from mlgo.training import candidates
-from mlgo.training.collection import Seconds, VariantModels, collect, failures_by_kind, jobs_of, reward_distribution
+from mlgo.training.collection import (
+    Seconds,
+    VariantModels,
+    collect,
+    failures_by_kind,
+    improvement_distribution,
+    jobs_of,
+)
 from mlgo.training.figures import Metrics
 from mlgo.training.learning_records import LearningRecords, read_records
 from mlgo.training.module_order import modules_of_iteration
@@ -224,7 +231,7 @@ class LearningLoop:
             "compiles": learned.compiles,
             _FAILED: learned.failed,
             "failures": failures_by_kind(learned.failed),
-            "reward": reward_distribution(learned.rewarded),
+            "reward": improvement_distribution(learned.rewarded),
         }
         self._records.add_iteration(record)
         self._recent.append(record)

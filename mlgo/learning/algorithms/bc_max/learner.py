@@ -32,13 +32,13 @@ class Remembered:
       improvement: of the module, by the compile they are from; with granularity "context" the best seen.
       observations: `group` is an index into `contexts`.
       contexts: names; each comes once.
-      improvements: float64 [contexts], of each by the compile its decisions are from.
+      credits: float64 [contexts], of each by the compile its decisions are from.
     """
 
     improvement: float
     observations: Observations
     contexts: tuple[str, ...]
-    improvements: np.ndarray
+    credits: np.ndarray
 
 
 class BcMaxLearner(Learner):
@@ -146,7 +146,7 @@ def entry_of(sample: Sample) -> Remembered | None:
     """The decisions of `sample` in contexts that have a score; None if there are none."""
     if sample.observations is None:
         return None
-    names = tuple(sorted(set(sample.contexts) & set(sample.improvements)))
+    names = tuple(sorted(set(sample.contexts) & set(sample.credits)))
     place = {name: index for index, name in enumerate(names)}
     by_context = np.array([place.get(name, -1) for name in sample.contexts], np.int64)
     group = by_context[sample.observations.group]
@@ -154,7 +154,7 @@ def entry_of(sample: Sample) -> Remembered | None:
     if not len(kept):
         return None
     observations = dataclasses.replace(sample.observations.select(kept), group=group[kept])
-    return Remembered(sample.improvement, observations, names, np.array([sample.improvements[name] for name in names]))
+    return Remembered(sample.improvement, observations, names, np.array([sample.credits[name] for name in names]))
 
 
 def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
@@ -165,8 +165,8 @@ def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
     chosen: dict[str, tuple[float, int, int]] = {}
     for index, entry in enumerate(entries):
         for place, name in enumerate(entry.contexts):
-            if name not in chosen or entry.improvements[place] > chosen[name][0]:
-                chosen[name] = (float(entry.improvements[place]), index, place)
+            if name not in chosen or entry.credits[place] > chosen[name][0]:
+                chosen[name] = (float(entry.credits[place]), index, place)
     names = tuple(sorted(chosen))
     parts, groups = [], []
     for index, entry in enumerate(entries):
@@ -191,7 +191,7 @@ def arrays_of(memory: Mapping[str, Remembered]) -> dict[str, np.ndarray]:
             **entry.observations.arrays(),
             "module": _numbers_of([module]),
             "contexts": _numbers_of(entry.contexts),
-            "improvements": entry.improvements,
+            "credits": entry.credits,
             "improvement": np.array(entry.improvement),
         }
         arrays |= {f"memory/{index}/{name}": array for name, array in parts.items()}
@@ -218,6 +218,6 @@ def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str,
             float(parts["improvement"]),
             Observations.from_arrays(parts, problem),
             tuple(_texts_of(parts["contexts"])),
-            parts["improvements"],
+            parts["credits"],
         )
     return memory

@@ -29,11 +29,11 @@ def _learner(seed: int = 1, network=None, state=None, policies=(), **settings) -
     return BcMaxLearner(network or _fresh(), _ENVIRONMENT.problem, seed, config, state, policies)
 
 
-def _sample(variant: int, improvement: float, improvements: dict[str, float], answer: int) -> Sample:
+def _sample(variant: int, improvement: float, credits: dict[str, float], answer: int) -> Sample:
     """Functions a and b, two decisions each, all decided as `answer`."""
     shown = synthetic.play(_ENVIRONMENT, [0], lambda shown, step: np.full(len(shown["gain"]), answer)).observations
     part = shown.select(np.array([0, 8, 1, 9]))
-    return Sample("m", variant, improvement, 1.0, part, ("a", "b"), improvements)
+    return Sample("m", variant, improvement, 1.0, part, ("a", "b"), credits)
 
 
 class BestTest(unittest.TestCase):
@@ -57,7 +57,7 @@ class BestTest(unittest.TestCase):
             for index, name in enumerate(best.contexts)
         }
         self.assertEqual(decided, {"a": {1}, "b": {0}})
-        np.testing.assert_array_equal(best.improvements, [0.5, 0.3])
+        np.testing.assert_array_equal(best.credits, [0.5, 0.3])
         again = best_of([best, *entries], "context")
         self.assertEqual(digest_of({"l": again.observations.levels}), digest_of({"l": best.observations.levels}))
 

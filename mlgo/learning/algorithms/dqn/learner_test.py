@@ -38,9 +38,9 @@ class DqnTest(unittest.TestCase):
         shown = type(shown)(
             **{**vars(shown), "group": np.arange(256), "outputs": np.arange(256).astype(np.float32) % 2}
         )
-        improvements = {name: 0.3 if shown.outputs[int(name)] else 0.1 for name in contexts}
+        credits = {name: 0.3 if shown.outputs[int(name)] else 0.1 for name in contexts}
         for iteration in range(3):
-            metrics = learner.update(iteration, [Sample("m", 0, 0.2, 1.0, shown, contexts, improvements)])
+            metrics = learner.update(iteration, [Sample("m", 0, 0.2, 1.0, shown, contexts, credits)])
         z = exact_network(learner.network.weights).row_logits(shown.levels)
         # relu6 saturates for some.
         self.assertGreater(np.mean(np.abs(z - (0.3 - 0.1) / 0.1) < 0.25), 0.8)

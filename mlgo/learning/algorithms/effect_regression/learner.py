@@ -194,7 +194,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_n
         modules.setdefault(sample.module, []).append(sample)
     differences, returns, noise, counts, names, explored, decisions = [], [], [], [], [], 0, 0
     for of_module in modules.values():
-        values = centred([sample.improvements for sample in of_module])
+        values = centred([sample.credits for sample in of_module])
         squares: dict[str, list[float]] = {}
         for each in values:
             for name, value in each.items():
