@@ -4,8 +4,7 @@ import functools
 
 import numpy as np
 
-from mlgo.compiler import training_log_reference
-from mlgo.compiler.testing import log_writer
+from mlgo.compiler.testing import log_writer, training_log_reference
 from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as PROBLEM
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
