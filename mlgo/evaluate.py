@@ -34,20 +34,32 @@ from absl import flags
 from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
-from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
-from mlgo.evaluation.callee_saved_costs import costs_from_flags, with_costs
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
-from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
-from mlgo.evaluation.corpora.sides import DEFAULT, compiler_sides, cost_sides, threshold_sides
 from mlgo.evaluation.corpora.tables import Regression
-from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
-from mlgo.flags.compiling import corpus_from_flags, define_compiler_flags, define_gin_flags, define_module_filter
+from mlgo.evaluation.policies import Policies
+from mlgo.evaluation.sides import (
+    COMPILER_HELP,
+    COSTS_HELP,
+    DEFAULT,
+    Side,
+    compiler_sides,
+    costs_from_flags,
+    threshold_sides,
+    with_costs,
+)
+from mlgo.flags.compiling import (
+    clang_from_flags,
+    corpus_from_flags,
+    define_compiler_flags,
+    define_gin_flags,
+    define_module_filter,
+)
 from mlgo.flags.counting import counting_inputs, counts_from_flags, define_counting_flags, programs_from_flags
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags, held_out_corpus
 from mlgo.identity.programs import program_identity
-from mlgo.problems.problem import problem_names
+from mlgo.problems.problem import Problem, problem_names
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
@@ -96,10 +108,11 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
-    others = compiler_sides(FLAGS.compiler, problem, policies.digests)
-    further = threshold_sides(FLAGS.inline_thresholds, problem)
-    further += cost_sides(FLAGS.callee_saved_costs, problem, policies.sides())
-    sides = policies.sides() + further + others
+    others = _other_compilers(problem, policies)
+    clang = clang_from_flags()
+    with_policies, costs = policies.sides(clang), costs_from_flags(FLAGS.callee_saved_costs, problem)
+    thresholds = threshold_sides(FLAGS.inline_thresholds, problem, clang)
+    sides = [*with_policies, *thresholds, *with_costs([Side(DEFAULT, clang), *with_policies], costs), *others]
     if not sides:
         raise RunError("--policy", "is not given", "Give the folder of a policy")
     reward = chosen_reward(problem, FLAGS.reward)
@@ -116,7 +129,7 @@ def main(arguments: list[str]) -> int:
     inputs = {
         "corpora": {name: corpus.digest for name, corpus in corpora.items()},
         "policies": dict(policies.digests),
-        "compilers": {side.name: side.digest for side in others},
+        "compilers": {side.name: side.compiler_digest() for side in others},
         **({"linker": program_identity(linker)} if linker is not None else {}),
         **counting_inputs(programs),
     }
@@ -127,25 +140,32 @@ def main(arguments: list[str]) -> int:
         "sampling_rate": FLAGS.sampling_rate,
         "module_filter": FLAGS.module_filter,
     }
-    costs = costs_from_flags(FLAGS.callee_saved_costs)
-    with compiling_from_flags(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang):
-        evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
-        model_of = policies.models_in(folder.work, problem)
+    with compiling_from_flags(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang_digest):
+        evaluation = Evaluation(folder, setup, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
+        model_of = policies.models_in(folder.work)
         found = [
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
-        counts = counts_from_flags(programs, folder, problem, policies.sides(), model_of, costs)
-    described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
-    described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
+        counts = counts_from_flags(programs, folder, policies, model_of, costs)
+    described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang_digest}
+    described |= {"compilers": {side.name: [side.compiler_digest(), *side.flags] for side in others}} if others else {}
     names = [side.name for side in sides]
     results = Results(found, names, policies.digests, described, counts.ratios(names), counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())
     show(counts.lines())
-    used = [side.name for side in with_costs(policies.sides(), costs)] if costs else list(policies.digests)
+    used = [side.name for side in with_costs(with_policies, costs)] if costs else list(policies.digests)
     worse = [] if allowed is None else worse_than(found, used, allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
     return ExitCode.OUTPUT_DIFFERS if worse else counts.exit_code
+
+
+def _other_compilers(problem: Problem, policies: Policies) -> list[Side]:
+    """The sides of --compiler. Raises: RunError: only development compilers log the scores of `problem`."""
+    if FLAGS.compiler and score_of(problem).needs_log:
+        wrong = f"is not supported for {problem.name}, whose scores only development compilers log"
+        raise RunError("--compiler", wrong, "Compare programs: ./bazelw run //mlgo:evaluate_programs -- --compiler=...")
+    return compiler_sides(FLAGS.compiler, policies.digests)
 
 
 def _selected(corpus: Corpus, pattern: str | None, rate: float) -> Corpus:

@@ -48,29 +48,33 @@ from absl import flags
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.symbols import Demangler
-from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
-from mlgo.evaluation.callee_saved_costs import costs_from_flags, with_costs
-from mlgo.evaluation.corpora.policies import Policies
-from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
+from mlgo.evaluation.policies import Policies
 from mlgo.evaluation.programs import results, run_time, size
-from mlgo.evaluation.programs.building import Side, Toolchain, sysroot_from_flags
+from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import Catalogue
+from mlgo.evaluation.programs.compilers import (
+    EVICTION,
+    INLINING,
+    TAKEN,
+    Compilers,
+    allocation_counts,
+    linker_beside,
+    lto_kinds,
+)
 from mlgo.evaluation.programs.counters import Emulator, cachegrind_from_flags
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf, perf_from_flags
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
-from mlgo.evaluation.programs.sides import (
-    EVICTION,
-    INLINING,
-    Compilers,
-    allocation_counts,
-    compiler_sides,
-    development_sides,
-    is_taken,
-    linker_beside,
-    lto_kinds,
-)
 from mlgo.evaluation.programs.target import HOST, target_from_flags
+from mlgo.evaluation.sides import (
+    COMPILER_HELP,
+    COSTS_HELP,
+    Side,
+    compiler_sides,
+    costs_from_flags,
+    is_taken,
+    with_costs,
+)
 from mlgo.flags.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
@@ -169,7 +173,9 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = locate.program(FLAGS.clang, "--clang", variable="").resolve()
     lto = lto_kinds(FLAGS.lto)
-    compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
+    compilers = Compilers(
+        packaged, release, compiler_sides(FLAGS.compiler, TAKEN), linker_beside(release) if lto else None
+    )
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
     further = allocation_counts(FLAGS.allocations), costs_from_flags(FLAGS.callee_saved_costs)
     if FLAGS.allocations and lto:
@@ -229,14 +235,12 @@ def _own_policies(models: pathlib.Path, lto: Sequence[str]) -> list[Side]:
         raise RunError(f"--policy={','.join(FLAGS.policy)}", wrong, remedy)
     problem = load_problem(FLAGS.problem)
     paths = flag_values.named_paths("--policy", FLAGS.policy)
-    if taken := [name for name in paths if is_taken(name)]:
+    if taken := [name for name in paths if is_taken(name, TAKEN)]:
         raise RunError("--policy", f"would have the name {taken[0]!r}, which is taken", "Give --policy=NAME=FOLDER")
     policies = Policies.load(paths, problem)
     clang = locate.program(FLAGS.development_clang, "--development_clang", variable="").resolve()
     preflight(clang, problem)
-    model_of = policies.models_in(models, problem)
-    found = {side.name: (model, side.digest) for side in policies.sides() if (model := model_of(side)) is not None}
-    return development_sides(clang, problem, found)[1:]
+    return policies.program_sides(clang, policies.models_in(models))[1:]
 
 
 def _perf(is_timed: bool) -> Perf | None:

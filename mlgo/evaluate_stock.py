@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
     requests = [stock_compiles.request_for(clang, module, problem, limits) for module in corpus.modules]
     with contextlib.closing(progress.start("evaluate", len(requests), "modules")) as shown:
         scores = stock_compiles.score_modules(network, requests, max(1, flags.workers), shown.advance)
-    summary = stock_compiles.summary_of(scores, problem, flags.seed)
+    summary = stock_compiles.comparison_of(scores, problem, flags.seed).summaries[stock_compiles.POLICY]
     failed = [each for each in scores if each.failure]
     for each in scores:
         print(_line(each))

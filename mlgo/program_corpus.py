@@ -26,19 +26,13 @@ from mlgo.compiler.executor import available_cores
 from mlgo.corpus import combination
 from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import (
-    EMBEDDED,
-    BuildFailure,
-    Side,
-    Toolchain,
-    compile_objects,
-    sysroot_from_flags,
-)
+from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, compile_objects, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST
+from mlgo.evaluation.sides import Side
 from mlgo.flags.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity

@@ -37,7 +37,7 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.metering import MeteredExecutor
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
-from mlgo.evaluation.corpora.policies import Policies
+from mlgo.evaluation.policies import Policies
 from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import packages_from_flags
 from mlgo.evaluation.programs.program import load_program
@@ -168,8 +168,8 @@ def _tuned_inside(problem: Problem) -> int:
     with compiling_from_flags(problem, "tune", inputs, {**_limits(budget), **cost}) as (folder, setup, clang):
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
-        side = next(iter(policies.sides()), None)
-        model_dir = None if side is None else policies.models_in(folder.work, problem)(side)
+        side = next(iter(policies.sides(setup.clang)), None)
+        model_dir = None if side is None else policies.models_in(folder.work)(side)
         described = {"problem": problem.name, "clang": clang, "policies": dict(policies.digests), "seed": FLAGS.seed}
         described |= cost
         metered_setup = dataclasses.replace(setup, executor=metered)
@@ -246,15 +246,15 @@ def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup
         FLAGS.replay,
         None if given.build is None else given.build.linking(folder.path, FLAGS.icf),
     )
-    side = next(iter(given.policies.sides()), None)
-    model_dir = None if side is None else given.policies.models_in(folder.work, setup.problem)(side)
+    side = next(iter(given.policies.sides(setup.clang)), None)
+    model_dir = None if side is None else given.policies.models_in(folder.work)(side)
     tuned = tuning.of_corpus(corpus, side, model_dir)
     described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(given.policies.digests)}
     described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
     lines = Results(tuned, described, FLAGS.seed).write(folder.path)
     if given.build is None:
         return lines
-    sizes = given.build.sizes(tuned.decisions, setup.problem, side.digest if side else "", model_dir)
+    sizes = given.build.sizes(tuned.decisions, setup.problem, side.policy if side else "", model_dir)
     content = {name: size.to_json() for name, size in sizes.items()}
     files.write_json_atomically(folder.path / "program.json", content)
     return [*lines, "", *aligned_lines(size_lines(sizes))]

@@ -34,9 +34,13 @@ class ChannelScore:
     files: tuple[str, ...] = ()
     offset: float = 1.0
 
+    def ratio(self, default_score: float, score: float) -> float:
+        """Below 1 is better than the default."""
+        return score_ratio(default_score, score, self.offset, "minimize")
+
     def improvement(self, score: float, default_score: float) -> float:
         """1 - the ratio of the scores: 0.02 is two percent better than the default; below 1."""
-        return 1.0 - score_ratio(default_score, score, self.offset, "minimize")
+        return 1.0 - self.ratio(default_score, score)
 
 
 def channel_score(problem: Problem) -> ChannelScore:

@@ -4,19 +4,24 @@ import concurrent.futures
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
-from mlgo.environments.scores import ChannelScore, channel_score
-from mlgo.evaluation.statistics import RatioSummary, summarize
+from mlgo.environments.scores import channel_score
+from mlgo.evaluation.comparison import Comparison, compare
+from mlgo.evaluation.sides import DEFAULT
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.directory import load_policy
 from mlgo.policy.reference import decide
 from mlgo.problems.problem import Problem
-from mlgo.score.function_scores import score_ratio
+from mlgo.score.function_scores import FunctionScore
+from mlgo.trace.outcomes import ModuleRecord, Outcome
+
+#: The side whose decisions a policy takes.
+POLICY = "policy"
 
 
 def stock_problem(problem: Problem) -> Problem:
@@ -83,13 +88,12 @@ class ModuleScores:
     policy: dict[str, float]
     failure: str = ""
 
-    def ratios(self, score: ChannelScore) -> list[float]:
-        """Policy / default for each part that one of them has; below 1 is better than the default."""
-        parts = sorted({*self.default, *self.policy})
-        return [
-            score_ratio(self.default.get(part, 0.0), self.policy.get(part, 0.0), score.offset, "minimize")
-            for part in parts
-        ]
+    def record(self, scores: Mapping[str, float]) -> ModuleRecord:
+        """One side of the module. Args: scores: of that side. A part that it lacks costs nothing there."""
+        if self.failure:
+            return ModuleRecord(Outcome.FAILED, self.failure)
+        parts = {part: FunctionScore(0, scores.get(part, 0.0)) for part in {*self.default, *self.policy}}
+        return ModuleRecord(Outcome.NO_DECISIONS, functions=parts)  # A compile without a log counts none.
 
 
 def score_module(network: PolicyNetwork, request: CompileRequest) -> ModuleScores:
@@ -124,7 +128,10 @@ def score_modules(
     return scores
 
 
-def summary_of(scores: Sequence[ModuleScores], problem: Problem, seed: int) -> RatioSummary | None:
-    """Geometric mean of the ratios of all parts, with its interval over modules; None: there is no part."""
-    score = channel_score(problem)
-    return summarize({each.module: each.ratios(score) for each in scores if not each.failure}, seed)
+def comparison_of(scores: Sequence[ModuleScores], problem: Problem, seed: int) -> Comparison:
+    """The comparison of POLICY with the default, part by part."""
+    sides = {
+        DEFAULT: {each.module: each.record(each.default) for each in scores},
+        POLICY: {each.module: each.record(each.policy) for each in scores},
+    }
+    return compare(sides, lambda module, parts: parts, channel_score(problem).ratio, seed)

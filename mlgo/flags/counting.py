@@ -8,15 +8,14 @@ from typing import Any
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
-from mlgo.evaluation.callee_saved_costs import with_costs
-from mlgo.evaluation.corpora.sides import Side
+from mlgo.evaluation.policies import ModelOf, Policies
 from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_from_flags
 from mlgo.evaluation.programs.counters import cachegrind_from_flags
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.policy_counts import NONE, PolicyCounts, count_policies
 from mlgo.evaluation.programs.program import Program, load_program
-from mlgo.evaluation.programs.sides import development_sides
+from mlgo.evaluation.sides import with_costs
 from mlgo.flags.compiling import clang_from_flags
 from mlgo.flags.help import flag_group
 from mlgo.problems.problem import Problem
@@ -125,14 +124,13 @@ def _toolchain() -> Toolchain:
 def counts_from_flags(
     programs: Sequence[Program],
     folder: RunFolder,
-    problem: Problem,
-    policies: Sequence[Side],
-    model_of: Callable[[Side], pathlib.Path | None],
+    policies: Policies,
+    model_of: ModelOf,
     callee_saved_costs: Sequence[int] = (),
 ) -> PolicyCounts:
     """What `programs` execute under the default and under `policies`, in stages of `folder`.
 
-    Args: callee_saved_costs: for further sides, the default and each policy with each of them.
+    Args: model_of: of `policies`; callee_saved_costs: for further sides, the default and each policy with each of them.
     Raises: RunError: a tool is missing.
     """
     if not programs:
@@ -148,9 +146,6 @@ def counts_from_flags(
     ) -> Manifest:
         return folder.stage(f"{_PROGRAMS}/{name}", inputs, configuration, work)
 
-    models: Mapping[str, tuple[pathlib.Path, str]] = {
-        side.name: (model, side.digest) for side in policies if (model := model_of(side)) is not None
-    }
-    sides = development_sides(clang_from_flags().resolve(), problem, models)
+    sides = policies.program_sides(clang_from_flags().resolve(), model_of)
     sides += with_costs(sides, callee_saved_costs)
     return count_policies(ProgramEvaluation(stage, path, toolchain), programs, sides, counter)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from mlgo.evaluation.judgement import Claim
-from mlgo.evaluation.verdict import Verdict
+from mlgo.evaluation.verdict import Claim, Verdict
 from mlgo.reporting import drawings
 from mlgo.reporting.comparison import Contender, Pairing
 from mlgo.reporting.headline import joined, line_of, measures_over_corpora, worst_of

@@ -6,7 +6,7 @@ import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
 
-from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.verdict import Claim
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, verdict_lines

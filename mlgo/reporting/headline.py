@@ -8,9 +8,8 @@ counts once: the number is the geometric mean of one ratio per corpus, and its i
 import dataclasses
 from collections.abc import Sequence
 
-from mlgo.evaluation.judgement import Claim
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.evaluation.verdict import Evidence, Verdict, verdict, verdict_over_corpora
+from mlgo.evaluation.verdict import Claim, Evidence, Verdict, verdict, verdict_over_corpora
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Card, Change, Point, Tone, claim_text, tone_of
 from mlgo.reporting.results import Result, by_title, samples

@@ -4,8 +4,8 @@ import dataclasses
 import enum
 from collections.abc import Sequence
 
-from mlgo.evaluation.judgement import Claim, judge_summary
 from mlgo.evaluation.statistics import RatioSummary
+from mlgo.evaluation.verdict import Claim, judge_summary
 
 #: `folded` of a cell with commands.
 COMMANDS = "commands"

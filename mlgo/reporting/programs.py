@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.callee_saved_costs import side_and_cost
-from mlgo.evaluation.corpora.without_ml import is_without_ml
-from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.sides import is_without_ml, side_and_cost
+from mlgo.evaluation.verdict import Claim
 from mlgo.reporting import drawings
 from mlgo.reporting.page import (
     Block,

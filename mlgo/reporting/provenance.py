@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.sides import threshold_of
 from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from mlgo.compiler.symbols import is_mangled
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
-from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.sides import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.evaluation.verdict import Claim
 from mlgo.reporting import carriers, drawings
 from mlgo.reporting.page import (
     COMMANDS,

@@ -4,7 +4,7 @@ import unittest
 
 from hypothesis import given, settings, strategies
 
-from mlgo.evaluation.corpora.comparison import FunctionRow, rows_to_csv
+from mlgo.evaluation.comparison import FunctionRow, rows_to_csv
 from mlgo.reporting import tables
 from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import RunError

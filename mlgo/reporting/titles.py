@@ -1,7 +1,6 @@
 """Display names of corpora and sides."""
 
-from mlgo.evaluation.callee_saved_costs import side_and_cost
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.sides import side_and_cost, threshold_of
 
 
 def corpus_title(name: str) -> str:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.callee_saved_costs import cost_flags
+from mlgo.evaluation.sides import cost_flags
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run import files

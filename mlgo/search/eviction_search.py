@@ -10,7 +10,7 @@ from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
-from mlgo.evaluation.callee_saved_costs import cost_flags
+from mlgo.evaluation.sides import cost_flags
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError

@@ -11,10 +11,11 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.corpora.linked_code import code_of_modules
 from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Side, Toolchain, compile_objects, link
+from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, output_digests
 from mlgo.evaluation.programs.size import LEVEL, OutputDiffers, SideSize, differing, measure_side
+from mlgo.evaluation.sides import Side
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
@@ -86,11 +87,11 @@ class ProgramBuild:
         return linked
 
     def sizes(
-        self, decisions: bytes, problem: Problem, policy_digest: str, model_dir: pathlib.Path | None
+        self, decisions: bytes, problem: Problem, policy: str, model_dir: pathlib.Path | None
     ) -> dict[str, SideSize]:
         """The program by the compiler's default and by the decision file `decisions`: "default" and "tuned".
 
-        Args: policy_digest, model_dir: the policy that `decisions` may name, and its TFLite model; None: there is none.
+        Args: policy, model_dir: the policy that `decisions` may name, and its TFLite model; None: there is none.
         Raises: RunError: the program cannot be built or run, or the two behave differently.
         """
         with tempfile.TemporaryDirectory(prefix="mlgo-decisions-") as scratch:
@@ -99,7 +100,7 @@ class ProgramBuild:
             tuned = Side("tuned", self.clang, ("-mllvm", f"-mlgo-decisions={path}"))
             if model_dir is not None:
                 flags = tuple(problem.development_flags(None, str(model_dir)))
-                tuned = dataclasses.replace(tuned, model_flags=flags, model_digest=policy_digest)
+                tuned = dataclasses.replace(tuned, model_flags=flags, policy=policy)
             try:
                 found = {
                     side.name: measure_side(self.toolchain, side, self.program, False, None, contextlib.nullcontext())

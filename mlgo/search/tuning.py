@@ -1,6 +1,6 @@
 """Finds better inlining decisions for a corpus, and writes them as a decision file.
 
-Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpora/sides.py), `search/`
+Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpora/compiled_side.py), `search/`
 (corpus_search.py), `found/` (objects with the decisions that were found), `refinement/` and `refined/` (the same for
 the search that goes on from the image of these), `image/` (which of them the image takes), `replay/` (replay.py).
 """
@@ -15,8 +15,9 @@ from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.corpora import linked_code
+from mlgo.evaluation.corpora.compiled_side import code_of_side, compile_side, object_path
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
-from mlgo.evaluation.corpora.sides import DEFAULT, Side, code_of_side, compile_side, object_path
+from mlgo.evaluation.sides import DEFAULT, Side
 from mlgo.identity.code import SEARCHES, digest_of_code
 from mlgo.identity.programs import program_identity
 from mlgo.run import files, progress
@@ -91,7 +92,7 @@ class Tuning:
         Raises: RunError: too many modules fail, no module has a decision, linking fails, or the image of a corpus holds
           code of few of its modules.
         """
-        sides = [Side(DEFAULT), *([policy] if policy else [])]
+        sides = [Side(DEFAULT, self.setup.clang), *([policy] if policy else [])]
         # Besides the searches, every module is compiled for each side, and with what each search found.
         compiles = self.budget.compiles_of(corpus.modules, len(sides) + (2 if self._folds else 1))
         first, rest = parted(compiles) if self._folds else (compiles, {})
@@ -111,7 +112,7 @@ class Tuning:
                 f"{len(coverage.absent)} modules are not searched, because the image holds none of their code"
             )
         present = [module for module in usable if module.name not in coverage.absent]
-        inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
+        inputs = {"corpus": corpus.digest, "policy": policy.policy if policy else ""}
         of_present = inputs | ({"absent": digest_of_json(list(coverage.absent))} if coverage.absent else {})
         references = {side: self._scores(side, each) for side, each in records.items()}
         default, others = references[DEFAULT], [scores for side, scores in references.items() if side != DEFAULT]
@@ -123,7 +124,7 @@ class Tuning:
             subject, remedy = f"corpus of {len(corpus.modules)} modules", "Give one with calls that could be inlined"
             raise RunError(subject, "has no decision to search", remedy, ExitCode.NOTHING_PRODUCED)
         searched = corpus.select([module.name for module in usable if module.name in results])
-        decided = policy or Side(DEFAULT)
+        decided = policy or Side(DEFAULT, self.setup.clang)
         builds = self._built(_SEARCH, searched, decided, model_dir, counting, results)
         last = FOUND
         if rest:
@@ -167,7 +168,7 @@ class Tuning:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             return compile_side(folder, corpus, self.setup, side, model_dir, name, True, given)
 
-        inputs = {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
+        inputs = {**self.inputs, "corpus": corpus.digest, "policy": side.policy}
         configuration = self._of_search if name in _OBJECTS_OF.values() else self._of_compiles
         self.folder.stage(name, inputs, configuration, work)
         return Trace.load(self.folder.path / name, corpus).records

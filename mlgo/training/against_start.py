@@ -5,10 +5,9 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.evaluation.corpora.comparison import Comparison
-from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.comparison import Comparison
 from mlgo.evaluation.statistics import percent_text, summarize
-from mlgo.evaluation.verdict import Verdict, corpus_verdict
+from mlgo.evaluation.verdict import Claim, Verdict, corpus_verdict
 from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 
 #: Seed of the intervals.

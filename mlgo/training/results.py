@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.evaluation.corpora.comparison import Comparison, rows_to_csv
+from mlgo.evaluation.comparison import Comparison, rows_to_csv
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.quiet import quiet_libraries

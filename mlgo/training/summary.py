@@ -5,9 +5,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.evaluation.corpora.comparison import Comparison
-from mlgo.evaluation.judgement import Claim
-from mlgo.evaluation.verdict import Verdict, corpus_verdict
+from mlgo.evaluation.comparison import Comparison
+from mlgo.evaluation.verdict import Claim, Verdict, corpus_verdict
 from mlgo.evaluation.weighted_sum import carrying_sentences
 from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration

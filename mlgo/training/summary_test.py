@@ -4,9 +4,9 @@ import dataclasses
 import pathlib
 import unittest
 
-from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow
-from mlgo.evaluation.judgement import MIN_MODULES
+from mlgo.evaluation.comparison import Comparison, FunctionRow
 from mlgo.evaluation.statistics import summarize
+from mlgo.evaluation.verdict import MIN_MODULES
 from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.training.summary import closing_lines

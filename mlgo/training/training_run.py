@@ -14,7 +14,8 @@ from mlgo.compiler.executor import Executor
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
-from mlgo.evaluation.corpora.comparison import Comparison, compare
+from mlgo.evaluation.comparison import Comparison, compare
+from mlgo.evaluation.sides import DEFAULT
 from mlgo.policy.directory import load_policy
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems import stock
@@ -362,7 +363,14 @@ class TrainingRun:
         settings, score = self._configurations.run, score_of(self.problem)
         corpus_score = score.for_corpus({name: record.functions for name, record in default.items()}, settings.reward)
         seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)
-        return compare(score, corpus_score, default, policies, seen, settings.seed)
+        return compare(
+            {DEFAULT: default, **policies},
+            corpus_score.comparison_rows,
+            score.ratio,
+            settings.seed,
+            seen,
+            score.larger_is_better,
+        )
 
     def _score(
         self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str

@@ -10,10 +10,11 @@ import pathlib
 import tempfile
 from collections.abc import Callable, Sequence
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, sysroot_from_flags
+from mlgo.evaluation.programs.building import Toolchain, compile_objects, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_from_flags
 from mlgo.evaluation.programs.lto_building import link_bitcode
 from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.sides import Side
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from tests.benchmarks.row import Row, at_most

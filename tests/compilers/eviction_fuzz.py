@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from mlgo.evaluation.callee_saved_costs import cost_flags
+from mlgo.evaluation.sides import cost_flags
 from tests.compilers import pressure
 from tests.compilers.eviction_agreement import check_agreement
 

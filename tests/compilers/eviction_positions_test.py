@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from collections.abc import Sequence
 
-from mlgo.evaluation.callee_saved_costs import cost_flags
+from mlgo.evaluation.sides import cost_flags
 from tests.compilers import pressure
 from tests.compilers.eviction_agreement import PROBLEM, cap_flags, check_agreement, compiled
 

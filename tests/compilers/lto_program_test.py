@@ -8,9 +8,10 @@ import sys
 import tempfile
 import unittest
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects
+from mlgo.evaluation.programs.building import Toolchain, compile_objects
 from mlgo.evaluation.programs.lto_building import link_bitcode, thinlto_objects
 from mlgo.evaluation.programs.program import load_program
+from mlgo.evaluation.sides import Side
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 

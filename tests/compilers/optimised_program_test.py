@@ -10,8 +10,8 @@ import tempfile
 import unittest
 
 from mlgo.evaluation.programs.building import Toolchain, compile_objects
+from mlgo.evaluation.programs.compilers import Compilers
 from mlgo.evaluation.programs.program import load_program
-from mlgo.evaluation.programs.sides import Compilers
 from mlgo.run.locate import runfile
 
 _CLANG, _LINKER, _USR, _SOURCE = (pathlib.Path(path).absolute() for path in sys.argv[1:5])

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.extraction import bazel_aquery, compile_commands
-from mlgo.evaluation.corpora import sides
+from mlgo.evaluation.corpora import compiled_side
 from mlgo.evaluation.programs import commands, program
 from mlgo.learning import checkpoint
 from mlgo.policy import directory, identity
@@ -35,7 +35,7 @@ Reader = Callable[[pathlib.Path], object]
 READERS: dict[str, Reader] = {
     "aquery.json": lambda folder: bazel_aquery.load(folder / "aquery.json", str(folder)),
     "checkpoint.json": lambda folder: checkpoint.load_checkpoint(folder, "checkpoint"),
-    "code/module.json": lambda folder: sides.code_of_side(folder, ["module"]),
+    "code/module.json": lambda folder: compiled_side.code_of_side(folder, ["module"]),
     "compile_commands.json": lambda folder: compile_commands.load(folder / "compile_commands.json"),
     "configuration.json": lambda folder: _resumed(folder),
     "corpus_description.json": Corpus.load,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mlgo.compiler.request import CompileResult
 from mlgo.corpus.corpus import Corpus
-from mlgo.evaluation.corpora.comparison import FunctionRow
+from mlgo.evaluation.comparison import FunctionRow
 from mlgo.trace.no_decisions import no_decisions
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules

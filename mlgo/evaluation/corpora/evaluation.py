@@ -1,21 +1,21 @@
 """Compares policies with the compiler's default on corpora, module by module and in the linked image.
 
-Folders below the output folder: `CORPUS/SIDE/` (sides.py) and `CORPUS/SIDE.linked/` (code bytes of each module in the
-linked image). A module that fails on one side is left out on all sides.
+Folders below the output folder: `CORPUS/SIDE/` (compiled_side.py) and `CORPUS/SIDE.linked/` (code bytes of each module
+in the linked image). A module that fails on one side is left out on all sides.
 """
 
 import dataclasses
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus
-from mlgo.evaluation.corpora import sides as sides_of
-from mlgo.evaluation.corpora.comparison import Comparison, compare
+from mlgo.evaluation.comparison import Comparison, compare
+from mlgo.evaluation.corpora.compiled_side import code_of_side, compile_side, link_side, object_path
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.corpora.decisions import check_decisions
-from mlgo.evaluation.corpora.sides import DEFAULT, Side
-from mlgo.evaluation.corpora.without_ml import best_without_ml
+from mlgo.evaluation.policies import ModelOf
+from mlgo.evaluation.sides import DEFAULT, Side, best_without_ml
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
@@ -100,7 +100,6 @@ class Evaluation:
     Attributes:
       folder: folder of the results.
       setup: how modules are compiled.
-      inputs: digests of inputs that all sides share, besides the corpus.
       configuration: other settings that change the result of a side.
       seed: of the bootstraps.
       reward: one of the problem's rewards; None: the default one.
@@ -110,7 +109,6 @@ class Evaluation:
 
     folder: RunFolder
     setup: CompileSetup
-    inputs: Mapping[str, str]
     configuration: Mapping[str, Any]
     seed: int
     reward: str | None
@@ -118,12 +116,7 @@ class Evaluation:
     icf: bool = False
 
     def of_corpus(
-        self,
-        name: str,
-        corpus: Corpus,
-        sides: Sequence[Side],
-        model_of: Callable[[Side], pathlib.Path | None],
-        only: Sequence[str] | None = None,
+        self, name: str, corpus: Corpus, sides: Sequence[Side], model_of: ModelOf, only: Sequence[str] | None = None
     ) -> CorpusResult:
         """Compiles and links `corpus` under the default and all `sides`; skips work that was done before.
 
@@ -132,69 +125,74 @@ class Evaluation:
 
         Raises: RunError: too many modules fail, no module has a decision, or linking fails.
         """
-        everyone = [Side(DEFAULT), *sides]
+        default = Side(DEFAULT, self.setup.clang)
+        all_sides = [default, *sides]
         compared_modules = corpus if only is None else corpus.select(list(only))
         score = score_of(self.setup.problem)
         whole = corpus if score.uses_other_modules else compared_modules
-        records = {DEFAULT: self._compiled(name, whole, everyone[0], model_of)}
+        of_default = self._compiled(name, whole, default, model_of)
+        corpus_score = score.for_corpus(
+            {module: record.functions for module, record in of_default.items()}, self.reward
+        )
+        records: dict[str, Mapping[str, ModuleRecord]] = {}
+        records[DEFAULT] = {module.name: of_default[module.name] for module in compared_modules.modules}
         records |= {side.name: self._compiled(name, compared_modules, side, model_of) for side in sides}
-        default = {module: record.functions for module, record in records[DEFAULT].items()}
-        corpus_score = score.for_corpus(default, self.reward)
-        records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
-        comparison = compare(score, corpus_score, records.pop(DEFAULT), records, frozenset(), self.seed)
+        comparison = compare(
+            records, corpus_score.comparison_rows, score.ratio, self.seed, larger_is_better=score.larger_is_better
+        )
         check_decisions(compared_modules, self.setup, comparison.rows, len(comparison.failed))
         modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
-        code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
-        linked, summaries, coverage = {}, {}, None
-        if self.linker is not None and only is None:
-            linker_digest = program_identity(self.linker)
-            linked = {DEFAULT: self._linked(name, corpus, everyone[0], modules, linker_digest)}
-            of_default = {module: sum(functions.values()) for module, functions in code[DEFAULT].items()}
-            # Before the other images: an image of few of the modules is no measure.
-            coverage_of(of_default, [linked[DEFAULT]]).check(name)
-            linked |= {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in sides}
-            objects = {module: sides_of.object_path(self.folder.path / name / DEFAULT, module) for module in modules}
-            coverage = coverage_of(of_default, list(linked.values()), objects)
-            summaries = {
-                side.name: summarize_totals(
-                    {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}, self.seed
-                )
-                for side in sides
-            }
-        return CorpusResult(name, compared_modules.digest, comparison, linked, summaries, code, coverage)
+        code = {side.name: code_of_side(self.folder.path / name / side.name, modules) for side in all_sides}
+        result = CorpusResult(name, compared_modules.digest, comparison, {}, {}, code)
+        return result if self.linker is None or only is not None else self._with_images(result, corpus, all_sides)
+
+    def _with_images(self, result: CorpusResult, corpus: Corpus, sides: Sequence[Side]) -> CorpusResult:
+        """Adds the linked images. Args: sides: the default first."""
+        default, *others = sides
+        modules = [module.name for module in corpus.modules if module.name not in result.comparison.failed]
+        linked = {DEFAULT: self._linked(result.corpus, corpus, default, modules)}
+        sizes = {module: sum(functions.values()) for module, functions in result.code[DEFAULT].items()}
+        # Before the other images: an image of few of the modules is no measure.
+        coverage_of(sizes, [linked[DEFAULT]]).check(result.corpus)
+        linked |= {side.name: self._linked(result.corpus, corpus, side, modules) for side in others}
+        objects = {module: object_path(self.folder.path / result.corpus / DEFAULT, module) for module in modules}
+        summaries = {}
+        for side in others:
+            pairs = {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}
+            if (summary := summarize_totals(pairs, self.seed)) is not None:
+                summaries[side.name] = summary
+        coverage = coverage_of(sizes, list(linked.values()), objects)
+        return dataclasses.replace(result, linked=linked, linked_summaries=summaries, coverage=coverage)
 
     def _inputs(self, corpus: Corpus, side: Side) -> dict[str, str]:
-        return {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
+        return {"corpus": corpus.digest, "side": side.digest()}
 
-    def _compiled(
-        self, name: str, corpus: Corpus, side: Side, model_of: Callable[[Side], pathlib.Path | None]
-    ) -> Mapping[str, ModuleRecord]:
+    def _compiled(self, name: str, corpus: Corpus, side: Side, model_of: ModelOf) -> Mapping[str, ModuleRecord]:
+        links = self.linker is not None
+
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            title = f"{name}, {side.name}"
-            return sides_of.compile_side(
-                folder, corpus, self.setup, side, model_of(side), title, self.linker is not None
-            )
+            return compile_side(folder, corpus, self.setup, side, model_of(side), f"{name}, {side.name}", links)
 
-        configuration = {**self.configuration, "flags": list(side.flags), "linked": self.linker is not None}
-        self.folder.stage(f"{name}/{side.name}", self._inputs(corpus, side), configuration, work)
-        return Trace.load(self.folder.path / name / side.name, corpus).records
+        stage = f"{name}/{side.name}"
+        self.folder.stage(stage, self._inputs(corpus, side), {**self.configuration, "linked": links}, work)
+        return Trace.load(self.folder.path / stage, corpus).records
 
-    def _linked(
-        self, name: str, corpus: Corpus, side: Side, modules: Sequence[str], linker_digest: str
-    ) -> Mapping[str, int]:
+    def _linked(self, name: str, corpus: Corpus, side: Side, modules: Sequence[str]) -> Mapping[str, int]:
+        assert self.linker is not None  # of_corpus sees to it.
+        linker = self.linker
+
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            sizes = sides_of.link_side(self.folder.path / name / side.name, self.linker, modules, self.icf)
+            sizes = link_side(self.folder.path / name / side.name, linker, modules, self.icf)
             files.write_json_atomically(folder / _LINKED_NAME, sizes)
             return {"code_bytes": sum(sizes.values())}
 
         stage = f"{name}/{side.name}.linked"
-        inputs = {**self._inputs(corpus, side), "linker": linker_digest}
-        configuration = {**self.configuration, "flags": list(side.flags), "modules": list(modules), "icf": self.icf}
+        inputs = {**self._inputs(corpus, side), "linker": program_identity(linker)}
+        configuration = {**self.configuration, "modules": list(modules), "icf": self.icf}
         self.folder.stage(stage, inputs, configuration, work)
         path, remedy = self.folder.path / stage / _LINKED_NAME, "Delete the folder and run again"
-        return Fields(
-            files.read_json(path, "linked sizes", remedy), f"linked sizes ({path})", remedy
-        ).integers_by_name()
+        content = files.read_json(path, "linked sizes", remedy)
+        return Fields(content, f"linked sizes ({path})", remedy).integers_by_name()
 
 
 def chosen_reward(problem: Problem, name: str | None) -> str:

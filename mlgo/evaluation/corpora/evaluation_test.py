@@ -20,15 +20,12 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
-from mlgo.evaluation.corpora import sides
-from mlgo.evaluation.corpora import tables as tables
-from mlgo.evaluation.corpora.comparison import compare
+from mlgo.evaluation.comparison import compare
+from mlgo.evaluation.corpora import evaluation, tables
 from mlgo.evaluation.corpora.evaluation import Evaluation
-from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
-from mlgo.evaluation.corpora.sides import Side, compiler_sides, cost_sides
+from mlgo.evaluation.sides import Side, compiler_sides
 from mlgo.problems.inlining_for_size.problem import PROBLEM
-from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
@@ -37,7 +34,6 @@ from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 
-_OTHER = Side("other", flags=("-other",))
 _MODULES = [f"m{index}.cpp" for index in range(6)]
 
 
@@ -77,11 +73,14 @@ class EvaluationTest(unittest.TestCase):
         cls.folder = RunFolder(root / "out")
         cls.folder.claim({"code": {}})
         cls.clang = root / "no_clang"
+        cls.clang.write_text("#!/bin/sh\n", encoding="utf-8")
+        cls.clang.chmod(0o755)
 
-    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER, linker=None, further=()):
+    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=None, linker=None, further=()):
+        side = side or Side("other", self.clang, ("-other",))
         compilers = MadeUpCompilers(sizes, other, deciding)
         setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 1, 0.5, compilers)
-        whole = Evaluation(self.folder, setup, {"made up": name}, {}, seed, None, linker)
+        whole = Evaluation(self.folder, setup, {"made up": name}, seed, None, linker)
         return whole.of_corpus(name, self.corpus, [side, *further], lambda side: None, only)
 
     def test_a_known_effect_lies_in_its_interval(self):
@@ -105,7 +104,8 @@ class EvaluationTest(unittest.TestCase):
                 {name: ModuleRecord(Outcome.NO_DECISIONS, functions=scores) for name, scores in side.items()}
                 for side in (default, policy)
             ]
-            comparison = compare(score, score.for_corpus(default), records[0], {"other": records[1]}, frozenset(), seed)
+            sides = {"default": records[0], "other": records[1]}
+            comparison = compare(sides, score.for_corpus(default).comparison_rows, score.ratio, seed)
             summary = comparison.summaries["other"]
             held += summary.low <= 0.98 <= summary.high
         self.assertTrue(0.935 <= held / runs <= 0.975, f"{held} of {runs}")
@@ -147,28 +147,11 @@ class EvaluationTest(unittest.TestCase):
             encoding="utf-8",
         )
         program.chmod(0o755)
-        (side,) = compiler_sides([f"mine={program}"], PROBLEM, ["trained"])
+        (side,) = compiler_sides([f"mine={program}"], ["trained"])
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("compilers", sizes, dict.fromkeys(_MODULES), side=side)
         self.assertEqual(result.comparison.failed, {})
         self.assertAlmostEqual(result.comparison.summaries["mine"].geometric_mean, 0.5, places=3)
-        for wrong in ("default", "trained", "threshold_5"):
-            with self.assertRaisesRegex(RunError, "which is taken"):
-                compiler_sides([f"{wrong}={program}"], PROBLEM, ["trained"])
-        with self.assertRaisesRegex(RunError, "--compiler: is not supported for regalloc_eviction"):
-            compiler_sides([f"mine={program}"], EVICTION, [])
-
-    def test_a_callee_saved_register_has_a_cost_with_and_without_a_policy(self):
-        policies = Policies({}, {"trained": "abc"}).sides()
-        costly = cost_sides(["5"], EVICTION, policies)
-        self.assertEqual(
-            [(side.name, side.policy, side.digest) for side in costly],
-            [("default_callee_saved_5", "", ""), ("trained_callee_saved_5", "trained", "abc")],
-        )
-        self.assertEqual({side.flags for side in costly}, {("-mllvm", "-regalloc-csr-first-time-cost=5")})
-        self.assertEqual(cost_sides([], PROBLEM, policies), [])
-        with self.assertRaisesRegex(RunError, "--callee_saved_costs: is not supported for inlining_for_size"):
-            cost_sides(["5"], PROBLEM, policies)
 
     def test_a_single_module_gives_the_same_ratio_as_in_the_whole_corpus(self):
         sizes = dict.fromkeys(_MODULES, 93)
@@ -182,7 +165,7 @@ class EvaluationTest(unittest.TestCase):
     def test_an_image_names_the_modules_that_it_says_nothing_about(self):
         sizes, linker = dict.fromkeys(_MODULES, 93), pathlib.Path(__file__)
         linked = {name: 0 if name in _MODULES[:2] else 100 for name in _MODULES}
-        with mock.patch.object(sides, "link_side", return_value=linked):
+        with mock.patch.object(evaluation, "link_side", return_value=linked):
             result = self.evaluated("covered", sizes, sizes, linker=linker)
         content = result.to_json()
         self.assertEqual((content["coverage"]["with_code"], content["coverage"]["in_image"]), (6, 4))
@@ -195,7 +178,7 @@ class EvaluationTest(unittest.TestCase):
             shown.getvalue(), r"covered: the linked image holds code of 4 of 6 modules.*: m0\.cpp, m1\.cpp"
         )
         few = {name: 100 if name in _MODULES[:2] else 0 for name in _MODULES}
-        with mock.patch.object(sides, "link_side", return_value=few):
+        with mock.patch.object(evaluation, "link_side", return_value=few):
             with self.assertRaisesRegex(RunError, "linked image of few: holds code of only 2 of 6 modules with code"):
                 self.evaluated("few", sizes, sizes, linker=linker)
 
@@ -287,7 +270,7 @@ class EvaluationTest(unittest.TestCase):
             (worse, "the default, for no option"),
             (dict.fromkeys(_MODULES, 83), "threshold_5 -10.00 %"),
         ):
-            threshold = Side("threshold_5", flags=("-other",))
+            threshold = Side("threshold_5", self.clang, ("-other",))
             result = self.evaluated(f"options{len(said)}", sizes, other, further=[threshold])
             with contextlib.redirect_stdout(io.StringIO()) as shown:
                 results = Results([result], ["other", "threshold_5"], {}, {"seed": 1})

@@ -9,6 +9,7 @@ Code is what lies in executable sections, whatever their names are, as in mlgo/c
 give a function a section of its own. What the linker makes itself, such as .plt and thunks, belongs to no object.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -57,7 +58,15 @@ def link(
     work = work.absolute()
     response, image, map_path = work / "objects.rsp", work / "image", work / "image.map"
     response.write_text("".join(f'"{path.absolute()}"\n' for path in objects.values()), encoding="utf-8")
-    command = [linker, *_FLAGS, *(["--icf=all"] if icf else []), f"--Map={map_path}", "-o", image, f"@{response}"]
+    command: list[str | os.PathLike[str]] = [
+        linker,
+        *_FLAGS,
+        *(["--icf=all"] if icf else []),
+        f"--Map={map_path}",
+        "-o",
+        image,
+        f"@{response}",
+    ]
     try:
         done = run_confined(command, work, _SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:

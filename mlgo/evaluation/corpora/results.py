@@ -10,7 +10,7 @@ from typing import Any
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora import tables, verdicts
 from mlgo.evaluation.corpora.evaluation import CorpusResult
-from mlgo.evaluation.corpora.without_ml import is_without_ml
+from mlgo.evaluation.sides import is_without_ml
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlgo.evaluation.corpora.evaluation import CorpusResult
-from mlgo.evaluation.corpora.sides import DEFAULT
-from mlgo.evaluation.corpora.without_ml import best_without_ml
+from mlgo.evaluation.sides import DEFAULT, best_without_ml
 from mlgo.evaluation.statistics import percent_text
 from mlgo.run.tabular import aligned_lines, markdown_head, markdown_row
 

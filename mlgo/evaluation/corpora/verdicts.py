@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from mlgo.evaluation.corpora.comparison import score_pairs
+from mlgo.evaluation.comparison import score_pairs
 from mlgo.evaluation.corpora.evaluation import CorpusResult
-from mlgo.evaluation.corpora.without_ml import without_ml_text
-from mlgo.evaluation.spread import spread_of
+from mlgo.evaluation.sides import without_ml_text
+from mlgo.evaluation.statistics import spread_of
 from mlgo.evaluation.verdict import (
     Verdict,
     corpus_verdict,

@@ -7,8 +7,9 @@ import unittest
 
 from mlgo.evaluation.gn.gn_programs import load_gn_programs
 from mlgo.evaluation.gn.linked_programs import LinkedPrograms
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_command
+from mlgo.evaluation.programs.building import Toolchain, compile_command
 from mlgo.evaluation.programs.program import load_program
+from mlgo.evaluation.sides import Side
 from mlgo.run.exit_codes import RunError
 
 _ENTRY = {

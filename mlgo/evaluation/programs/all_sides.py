@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import size
-from mlgo.evaluation.programs.building import BuildFailure, Side
+from mlgo.evaluation.programs.building import BuildFailure
 from mlgo.evaluation.programs.counters import CounterFailure
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
+from mlgo.evaluation.sides import Side
 from mlgo.run import child, progress, signals
 from mlgo.run.exit_codes import RunError
 

@@ -3,8 +3,9 @@
 import contextlib
 import pathlib
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_command, run_tool
+from mlgo.evaluation.programs.building import Toolchain, compile_command, run_tool
 from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.sides import Side
 from mlgo.identity.programs import flags_identity
 from mlgo.run import child, progress
 from mlgo.run.manifest import digest_of_bytes, digest_of_json

@@ -9,8 +9,9 @@ import unittest
 import unittest.mock
 
 from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import Side, Toolchain
+from mlgo.evaluation.programs.building import Toolchain
 from mlgo.evaluation.programs.program import load_program
+from mlgo.evaluation.sides import Side
 from mlgo.run.run_folder import RunFolder
 
 # Preprocesses one level of #include "NAME", and says how it would link.

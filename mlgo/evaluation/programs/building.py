@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from mlgo.evaluation.programs.linked_files import linked_files
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.evaluation.programs.target import HOST, Target
+from mlgo.evaluation.sides import Side
 from mlgo.identity.programs import compiler_identity, flags_identity, program_identity
 from mlgo.run import child, files, locate, progress
 from mlgo.run.exit_codes import RunError
@@ -39,35 +40,6 @@ _COMMON = (
 
 class BuildFailure(Exception):
     """A program cannot be built on one side; the message has the output of the tool."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Side:
-    """A compiler and its flags.
-
-    Attributes:
-      name: name in tables and of folders.
-      clang: the compiler.
-      flags: flags in addition to those of all sides, such as ("-mllvm", "-inline-threshold=15").
-      linker: the ld.lld of this side's LTO, with the policies of `clang`; None: the toolchain's.
-      model_flags: further flags, which name a policy's files on this machine and are not part of the digest.
-      model_digest: digest of these files, and what reads them.
-      decides_after_optimiser: whether its flags are for code generation alone. What the optimiser makes of a unit is
-        then kept for all such sides of one compiler (mlgo/trace/optimised_corpus.py has why, and what it saves).
-    """
-
-    name: str
-    clang: pathlib.Path
-    flags: tuple[str, ...] = ()
-    linker: pathlib.Path | None = None
-    model_flags: tuple[str, ...] = ()
-    model_digest: str = ""
-    decides_after_optimiser: bool = False
-
-    def digest(self) -> str:
-        """Digest of compiler, flags, the files that these name, and model."""
-        content = "\0".join(self.flags) + self.model_digest + "".join(flags_identity(self.flags))
-        return digest_of_bytes(_identity(self.clang) + content.encode())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,7 +202,7 @@ def _optimised(
 
 
 def _without_decisions(side: Side) -> Side:
-    return dataclasses.replace(side, flags=(), model_flags=(), model_digest="")
+    return dataclasses.replace(side, flags=(), model_flags=(), policy="")
 
 
 def _is_assembly(path: str) -> bool:
@@ -279,15 +251,6 @@ def _digest_of_links(toolchain: Toolchain, libraries: Sequence[str], directory: 
     command = [str(toolchain.driver), "--driver-mode=g++", *toolchain.link_flags(), *libraries, "-###", os.devnull]
     read = [digest_of_file(path) for path in linked_files(command, directory, toolchain.sysroot)]
     return digest_of_json([*programs, *read, *flags_identity(libraries, directory)])
-
-
-@functools.cache
-def _identity(clang: pathlib.Path) -> bytes:
-    # The version is in recorded digests (models/); the path of the clang in it does not count.
-    path = {"PATH": os.defpath}
-    version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS, environment=path).output
-    kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
-    return compiler_identity(clang).encode() + kept
 
 
 def run_tool(

@@ -6,9 +6,10 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_command, compile_objects
+from mlgo.evaluation.programs.building import BuildFailure, Toolchain, compile_command, compile_objects
 from mlgo.evaluation.programs.lto_building import link_through_lto
 from mlgo.evaluation.programs.program import load_program
+from mlgo.evaluation.sides import Side
 
 # Its object tells how often it was started before.
 _CLANG = """#!/bin/sh

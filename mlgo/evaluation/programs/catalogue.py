@@ -78,7 +78,7 @@ class Catalogue:
         if unknown := [name for name in names if not members.get(name)]:
             known = ", ".join(name for name in members if name and members[name])
             raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", f"Known: {known}")
-        asked = names or ([] if described else [None])
+        asked: Sequence[str | None] = names or ([] if described else [None])
         chosen = list(dict.fromkeys(program for name in asked for program in members[name]))
         if self.gn is None or not chosen:
             paths = [self.descriptions[name] for name in chosen]

@@ -6,9 +6,10 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_command, run_tool
+from mlgo.evaluation.programs.building import BuildFailure, Toolchain, compile_command, run_tool
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.time_trace import GRANULARITY, STAGES, TraceFailure, parse_time_trace
+from mlgo.evaluation.sides import Side
 from mlgo.evaluation.statistics import summarize_totals
 
 #: Measures of a compile without a trace.
@@ -98,8 +99,10 @@ def _against(
             new, old = (statistics.median(values) for values in zip(*pairs.values()))
             medians = {"median": round(new, 2), "base_median": round(old, 2), "more": round(more, 2)}
             found[name] = {**medians, "sources": len(pairs)}
-        elif sum(old for _, old in pairs.values()) > 0:
-            summary = summarize_totals(pairs, seed, resamples)
+        elif (
+            sum(old for _, old in pairs.values()) > 0
+            and (summary := summarize_totals(pairs, seed, resamples)) is not None
+        ):
             new, old = (sum(values) for values in zip(*pairs.values()))
             ratio = {"ratio": summary.geometric_mean, "low": summary.low, "high": summary.high}
             found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio, "sources": summary.modules}

@@ -106,7 +106,7 @@ class Cachegrind:
             path = pathlib.Path(folder, "counts")
             # Loads and stores are counted only with simulated caches.
             options = ("-q", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={path}", "--vgdb=no")
-            prefix = [self.valgrind, *options]
+            prefix = [str(self.valgrind), *options]
             environment = {} if self.tools is None else {"VALGRIND_LIB": str(self.tools)}
             for run, _, digest in run_program(program, image, prefix, environment):
                 text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""

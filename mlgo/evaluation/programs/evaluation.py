@@ -7,17 +7,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.all_sides import Table, of_all_sides
 from mlgo.evaluation.programs.build_inputs import build_inputs, link_inputs, preprocessing_side, read_digest
-from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain
+from mlgo.evaluation.programs.building import BuildFailure, Toolchain
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
-from mlgo.evaluation.programs.sides import DEFAULT
+from mlgo.evaluation.sides import DEFAULT, Side, threshold_of
 from mlgo.identity.programs import program_identity
 from mlgo.run import files, progress
 from mlgo.run.manifest import Manifest, digest_of_file, digest_of_json
@@ -112,8 +111,8 @@ class ProgramEvaluation:
             }
             coverage[name] = found[DEFAULT]["coverage"]
             if "policy" in found:
-                functions = [found[side]["functions"] for side in (DEFAULT, "policy")]
-                differences[name] = symbol_differences(*functions, symbols)
+                default, policy = (found[side]["functions"] for side in (DEFAULT, "policy"))
+                differences[name] = symbol_differences(default, policy, symbols)
         return table, executed, differences, coverage
 
     def counts(

@@ -5,9 +5,10 @@ import pathlib
 import shutil
 from collections.abc import Sequence
 
-from mlgo.evaluation.programs.building import Side, Store, Toolchain, compile_objects, link, run_tool
+from mlgo.evaluation.programs.building import Store, Toolchain, compile_objects, link, run_tool
 from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.sides import Side
 from mlgo.run import child, files
 
 #: What -flto= takes.

@@ -7,12 +7,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.building import Side
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.tables import percent
+from mlgo.evaluation.sides import DEFAULT, Side
 from mlgo.evaluation.statistics import ratios_of
 from mlgo.run.exit_codes import ExitCode
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import BuildFailure, Side, compile_objects, link, run_tool
+from mlgo.evaluation.programs.building import BuildFailure, compile_objects, link, run_tool
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, run_program
 from mlgo.evaluation.programs.target import HOST, Target
+from mlgo.evaluation.sides import Side
 from mlgo.identity.programs import program_identity
 from mlgo.run import locate, progress
 from mlgo.run.exit_codes import RunError

@@ -329,7 +329,7 @@ class _Reader:
         given = self._content.pop("inputs", {})
         if not isinstance(given, dict):
             raise self._wrong("has inputs that are not a JSON object")
-        found = {}
+        found: dict[str, tuple[pathlib.Path, ...]] = {}
         for name, value in given.items():
             if not _INPUT.fullmatch(name) or contained_files.refusal(name):
                 raise self._wrong(f"has an input with the name {name!r}")

@@ -7,17 +7,16 @@ from typing import Any
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora.coverage import Coverage
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.all_sides import Table
-from mlgo.evaluation.programs.building import Side, Toolchain
+from mlgo.evaluation.programs.building import Toolchain
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.totals import benchmark_totals, timing_ratios, totals
 from mlgo.evaluation.programs.verdicts import verdicts, without_ml
+from mlgo.evaluation.sides import DEFAULT, Side, threshold_of
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_file

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import google_benchmark
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
+from mlgo.evaluation.programs.building import Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter, Counts
 from mlgo.evaluation.programs.image import measure
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto
@@ -17,6 +17,7 @@ from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests, run_program
 from mlgo.evaluation.programs.size import count_runs
+from mlgo.evaluation.sides import Side
 
 LEVEL = "-O2"
 #: Counted events; the first one is the headline.

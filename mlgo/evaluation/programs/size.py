@@ -9,12 +9,13 @@ from typing import Any
 
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.corpora.linked_code import code_of_modules
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
+from mlgo.evaluation.programs.building import Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.image import executable_bytes, measure
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto, thinlto_objects
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
+from mlgo.evaluation.sides import Side
 
 LEVEL = "-Oz"
 #: Sizes in results; the first one is the headline.

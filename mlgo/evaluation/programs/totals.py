@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from mlgo.evaluation.programs.google_benchmark import MEASURE
-from mlgo.evaluation.spread import spread_of
-from mlgo.evaluation.statistics import RatioSummary, ratios_of, summarize_programs, tail_share
+from mlgo.evaluation.statistics import RatioSummary, ratios_of, spread_of, summarize_programs, tail_share
 
 _RESAMPLES = 2000
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.evaluation.corpora.without_ml import best_without_ml, is_without_ml, without_ml_text
+from mlgo.evaluation.sides import best_without_ml, is_without_ml, without_ml_text
 from mlgo.evaluation.statistics import percent_text
 from mlgo.evaluation.verdict import Evidence, Verdict, verdict
 

@@ -6,9 +6,9 @@ import pathlib
 import random
 from typing import Any
 
+from mlgo.evaluation.comparison import Comparison, FunctionRow, rows_to_csv, score_pairs
 from mlgo.evaluation.corpora import evaluation
 from mlgo.evaluation.corpora import tables as evaluation_tables
-from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow, rows_to_csv, score_pairs
 from mlgo.evaluation.statistics import summarize, summarize_totals
 from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 from mlgo.problems.problem import load_problem

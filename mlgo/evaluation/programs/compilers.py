@@ -2,21 +2,16 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from mlgo.evaluation.callee_saved_costs import side_and_cost, with_costs
-from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
-from mlgo.evaluation.other_compilers import other_compilers
-from mlgo.evaluation.programs.building import Side
 from mlgo.evaluation.programs.lto_building import LTO_KINDS
-from mlgo.problems.problem import Problem, load_problem
+from mlgo.evaluation.sides import ALLOCATIONS, DEFAULT, Side, threshold_of, threshold_sides, with_costs
+from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 
-#: The side that the others are compared with.
-DEFAULT = "default"
 _POLICY, _RELEASE = "policy", "release"
-#: Beginning of the name of a side that tries several allocations.
-_ALLOCATIONS = "allocations_"
+#: Names that no flag can give to a side.
+TAKEN = (_POLICY, "packaged", _RELEASE)
 #: The problems whose policies change programs measurably.
 INLINING, EVICTION = "inlining_for_size", "regalloc_eviction"
 
@@ -37,9 +32,7 @@ class Compilers:
 
     def for_size(self, thresholds: Sequence[str]) -> list[Side]:
         """Sides of the size comparison. Args: thresholds: values of -inline-threshold for the packaged clang."""
-        option = load_problem(INLINING).threshold_option
-        by_name = threshold_flags(thresholds, option)
-        at_thresholds = [Side(name, self.packaged, flags) for name, flags in by_name.items()]
+        at_thresholds = threshold_sides(thresholds, load_problem(INLINING), self.packaged)
         return [Side(DEFAULT, self.packaged), *at_thresholds, self._policy(INLINING), *self.others]
 
     def for_runs(self, allocations: Sequence[int] = (), callee_saved_costs: Sequence[int] = ()) -> list[Side]:
@@ -52,7 +45,7 @@ class Compilers:
         default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)
         searching = [
             dataclasses.replace(
-                policy, name=f"{_ALLOCATIONS}{number}", flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}")
+                policy, name=f"{ALLOCATIONS}{number}", flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}")
             )
             for number in allocations
         ]
@@ -71,43 +64,9 @@ class Compilers:
     def _policy(self, problem: str) -> Side:
         loaded = load_problem(problem)
         flags = tuple(loaded.release_flags())
-        return Side(_POLICY, self.release, flags, self.linker, decides_after_optimiser=loaded.decides_after_optimiser)
-
-
-def development_sides(
-    clang: pathlib.Path, problem: Problem, models: Mapping[str, tuple[pathlib.Path, str]]
-) -> list[Side]:
-    """The development clang without a policy, which is the default, and with each of `models`.
-
-    Args: models: name of a policy -> (folder of its TFLite model, digest of the policy).
-    """
-    return [
-        Side(DEFAULT, clang, decides_after_optimiser=problem.decides_after_optimiser),
-        *(
-            Side(
-                name,
-                clang,
-                decides_after_optimiser=problem.decides_after_optimiser,
-                model_flags=tuple(problem.development_flags(None, str(folder))),
-                model_digest=f"{problem.name} {digest}",
-            )
-            for name, (folder, digest) in models.items()
-        ),
-    ]
-
-
-def compiler_sides(values: Sequence[str]) -> list[Side]:
-    """The sides that --compiler names.
-
-    Raises: RunError: see other_compilers.
-    """
-    return [Side(other.name, other.clang, other.flags) for other in other_compilers(values, is_taken)]
-
-
-def is_taken(name: str) -> bool:
-    """Whether `name` is of a side that no flag names."""
-    taken = name in (DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
-    return taken or side_and_cost(name) is not None or threshold_of(name) is not None
+        return Side(
+            _POLICY, self.release, flags, linker=self.linker, decides_after_optimiser=loaded.decides_after_optimiser
+        )
 
 
 def allocation_counts(values: Sequence[str]) -> list[int]:

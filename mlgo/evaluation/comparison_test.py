@@ -1,16 +1,15 @@
-"""Tests of mlgo.evaluation.corpora.comparison."""
+"""Tests of mlgo.evaluation.comparison."""
 
 import dataclasses
 import unittest
 
-from mlgo.evaluation.corpora.comparison import compare, rows_to_csv
+from mlgo.evaluation.comparison import compare, rows_to_csv
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 SCORE = score_of(PROBLEM)
-MEASURE = SCORE.for_corpus({})
 
 
 def traced(**scores):
@@ -27,10 +26,15 @@ DEFAULT = {
 POLICY = {**DEFAULT, "m": traced(f=49.99, g=19.99, extra=1.0), "broken": ModuleRecord(Outcome.FAILED, "crash")}
 
 
+def compared(sides, score=SCORE, **more):
+    compared_in = score.for_corpus({}).comparison_rows
+    return compare(sides, compared_in, score.ratio, seed=1, larger_is_better=score.larger_is_better, **more)
+
+
 class CompareTest(unittest.TestCase):
     def setUp(self):
-        policies = {"policy": POLICY, "warm_start": DEFAULT}
-        self.comparison = compare(SCORE, MEASURE, DEFAULT, policies, frozenset({"f"}), seed=1)
+        sides = {"default": DEFAULT, "policy": POLICY, "warm_start": DEFAULT}
+        self.comparison = compared(sides, seen_functions=frozenset({"f"}))
 
     def test_functions_that_all_sides_have_are_compared(self):
         found = [(row.module, row.function, row.ratios["policy"], row.seen) for row in self.comparison.rows]
@@ -56,16 +60,16 @@ class CompareTest(unittest.TestCase):
 
     def test_a_score_that_is_maximised_is_better_in_its_sum_when_it_grows(self):
         score = score_of(dataclasses.replace(PROBLEM, score=dataclasses.replace(PROBLEM.score, goal="maximize")))
-        found = compare(score, score.for_corpus({}), {"m": traced(f=5.0)}, {"p": {"m": traced(f=10.0)}}, frozenset(), 1)
+        found = compared({"default": {"m": traced(f=5.0)}, "p": {"m": traced(f=10.0)}}, score)
         self.assertEqual(found.weighted["p"].summary.geometric_mean, 0.5)
 
     def test_different_modules_are_refused(self):
         with self.assertRaisesRegex(ValueError, "different modules"):
-            compare(SCORE, MEASURE, DEFAULT, {"policy": {}}, frozenset(), seed=1)
+            compared({"default": DEFAULT, "policy": {}})
 
     def test_nothing_to_compare_has_no_summary(self):
         idle = {"m": ModuleRecord(Outcome.NO_DECISIONS)}
-        comparison = compare(SCORE, MEASURE, idle, {"policy": idle}, frozenset(), seed=1)
+        comparison = compared({"default": idle, "policy": idle})
         self.assertEqual(comparison.to_json()["all_functions"], {"policy": None})
 
     def test_csv(self):

@@ -1,4 +1,4 @@
-"""One side of an evaluation: a corpus compiled under a policy, or under the default with other flags.
+"""A corpus compiled on one side of an evaluation.
 
 Files in the side's folder, for each module NAME: `modules/NAME.json` (mlgo/trace/outcomes.py), `code/NAME.json` (bytes
 of each function) and, if objects are linked, `objects/NAME.o`.
@@ -7,84 +7,19 @@ of each function) and, if objects are linked, `objects/NAME.o`.
 import dataclasses
 import pathlib
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.evaluation.callee_saved_costs import costs_from_flags, side_and_cost, with_costs
 from mlgo.evaluation.corpora import linked_code
-from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
-from mlgo.evaluation.other_compilers import other_compilers
-from mlgo.problems.problem import Problem
+from mlgo.evaluation.sides import Side
 from mlgo.run import files
-from mlgo.run.exit_codes import RunError
 from mlgo.run.json_fields import Fields
-from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import DecisionsGiven, compile_corpus
-
-#: The side that the others are compared with.
-DEFAULT = "default"
-
-
-@dataclasses.dataclass(frozen=True)
-class Side:
-    """The policy or heuristic under comparison.
-
-    Attributes:
-      name: name in tables and of its folder.
-      digest: digest of the policy, or of another compiler; "" for the compiler's heuristic.
-      policy: name of the policy that decides; "" for the compiler's heuristic.
-      flags: further cc1 flags.
-      clang: another compiler, which compiles on this machine; None: the evaluation's.
-    """
-
-    name: str
-    digest: str = ""
-    policy: str = ""
-    flags: tuple[str, ...] = ()
-    clang: pathlib.Path | None = None
-
-
-def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
-    """The default at each value of the problem's threshold option.
-
-    Raises: RunError: a value is not a whole number, or the problem has no such option.
-    """
-    if values and problem.threshold_option is None:
-        raise RunError("--inline_thresholds", f"is not supported for {problem.name}", "Remove it")
-    return [Side(name, flags=flags) for name, flags in threshold_flags(values, problem.threshold_option).items()]
-
-
-def cost_sides(values: Sequence[str], problem: Problem, policies: Sequence[Side]) -> list[Side]:
-    """The default and `policies` with each cost of the first use of a callee-saved register.
-
-    Raises: RunError: a value is no cost, or no register allocator decides the problem.
-    """
-    if values and not problem.decides_after_optimiser:
-        raise RunError("--callee_saved_costs", f"is not supported for {problem.name}", "Remove it")
-    return with_costs((Side(DEFAULT), *policies), costs_from_flags(values))
-
-
-def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[str]) -> list[Side]:
-    """The sides that --compiler names. Args: taken: names of policies.
-
-    Raises: RunError: see other_compilers; or the scores of the problem are in logs, which other compilers do not write.
-    """
-    if values and score_of(problem).needs_log:
-        wrong = f"is not supported for {problem.name}, whose scores only development compilers log"
-        raise RunError("--compiler", wrong, "Compare programs: ./bazelw run //mlgo:evaluate_programs -- --compiler=...")
-
-    def is_taken(name: str) -> bool:
-        return name in (DEFAULT, *taken) or threshold_of(name) is not None or side_and_cost(name) is not None
-
-    return [
-        Side(other.name, other.identity(), flags=other.flags, clang=other.clang)
-        for other in other_compilers(values, is_taken)
-    ]
 
 
 def compile_side(
@@ -108,7 +43,7 @@ def compile_side(
     Raises: RunError: more modules failed than allowed.
     """
     setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags), wants_objects=True)
-    if side.clang is not None:
+    if side.clang != setup.clang:  # It compiles on this machine.
         setup = dataclasses.replace(setup, clang=side.clang, executor=LocalExecutor(setup.workers))
 
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
@@ -120,6 +55,7 @@ def compile_side(
             _code_path(folder, module.name), {function.name: function.size for function in functions}
         )
         if keep_objects:
+            assert outcome.object_bytes is not None  # `wants_objects` sees to it.
             files.write_atomically(object_path(folder, module.name), outcome.object_bytes)
 
     return compile_corpus(folder, corpus, setup, title, model_dir, False, keep, given)

@@ -1,13 +1,17 @@
-"""Compares policies with the compiler's default over the functions of held-out modules."""
+"""Compares sides with the compiler's default on the functions or modules of a corpus, which each side compiled.
+
+The held-out stage of training, //mlgo:evaluate and //mlgo:evaluate_stock are measures of it: they bring the records.
+"""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.sides import DEFAULT
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run.tabular import encode_csv
-from mlgo.score.score import CorpusScore, Score
+from mlgo.score.score import FunctionScores
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 
@@ -70,28 +74,28 @@ class Comparison:
 
 
 def compare(
-    score: Score,
-    corpus_score: CorpusScore,
-    default: Mapping[str, ModuleRecord],
-    policies: Mapping[str, Mapping[str, ModuleRecord]],
-    seen_functions: frozenset[str],
+    sides: Mapping[str, Mapping[str, ModuleRecord]],
+    compared: Callable[[str, FunctionScores], FunctionScores],
+    ratio: Callable[[float, float], float],
     seed: int,
+    seen_functions: frozenset[str] = frozenset(),
+    larger_is_better: bool = False,
 ) -> Comparison:
-    """Compares `policies` with `default`, function by function or module by module, as `corpus_score` says.
+    """Compares sides with the default, function by function or module by module, as `compared` says.
 
-    A module that failed on one side is left out on all sides, so every policy is measured on the same functions.
+    A module that failed on one side is left out on all sides, so every side is measured on the same functions.
 
     Args:
-      score: of the problem.
-      corpus_score: of the corpus.
-      default: module name -> record under the compiler's default.
-      policies: policy name -> module name -> record under that policy, over the same modules.
-      seen_functions: names of the functions that training compiled.
+      sides: name -> module -> record, of the same modules; among them is DEFAULT.
+      compared: the scores of a module that are compared one by one, as in CorpusScore.comparison_rows.
+      ratio: of a score to the default's, as in Score.ratio: called with the default's score first; below 1 is better.
       seed: of the bootstrap.
+      seen_functions: names of the functions that training compiled.
+      larger_is_better: whether the score is maximised.
 
     Raises: ValueError: the sides have different modules.
     """
-    sides = {"default": default, **policies}
+    default = sides[DEFAULT]
     if any(set(side) != set(default) for side in sides.values()):
         raise ValueError("the sides of a comparison have different modules")
     failed = {}
@@ -100,28 +104,29 @@ def compare(
         kinds = [f"{name}: {r.failure_kind}" for name, r in records.items() if r.outcome is Outcome.FAILED]
         if kinds:
             failed[module] = ", ".join(kinds)
+    others = [name for name in sides if name != DEFAULT]
     rows, unmatched = [], 0
     for module in sorted(set(default) - set(failed)):
-        tables = {name: corpus_score.comparison_rows(module, side[module].functions) for name, side in sides.items()}
+        tables = {name: compared(module, side[module].functions) for name, side in sides.items()}
         for function in sorted(set().union(*tables.values())):
             if not all(function in table for table in tables.values()):
                 unmatched += 1
                 continue
-            base = tables["default"][function]
-            scores = {name: tables[name][function].score for name in policies}
-            ratios = {name: score.ratio(base.score, found) for name, found in scores.items()}
+            base = tables[DEFAULT][function]
+            scores = {name: tables[name][function].score for name in others}
+            ratios = {name: ratio(base.score, found) for name, found in scores.items()}
             rows.append(
                 FunctionRow(module, function, base.decisions, base.score, scores, ratios, function in seen_functions)
             )
     unseen = [row for row in rows if not row.seen]
     return Comparison(
         rows=rows,
-        summaries={name: _summary(rows, name, seed) for name in policies},
-        unseen={name: _summary(unseen, name, seed) for name in policies},
+        summaries={name: _summary(rows, name, seed) for name in others},
+        unseen={name: _summary(unseen, name, seed) for name in others},
         failed=failed,
         unmatched=unmatched,
-        weighted={name: weighted_sum(score_pairs(rows, name), seed, score.larger_is_better) for name in policies},
-        larger_is_better=score.larger_is_better,
+        weighted={name: weighted_sum(score_pairs(rows, name), seed, larger_is_better) for name in others},
+        larger_is_better=larger_is_better,
     )
 
 

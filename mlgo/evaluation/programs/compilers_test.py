@@ -1,27 +1,17 @@
 """The compilers of an evaluation of programs."""
 
 import pathlib
-import sys
 import tempfile
 import unittest
 
-from mlgo.evaluation.programs.sides import (
-    DEFAULT,
-    EVICTION,
-    Compilers,
-    allocation_counts,
-    compiler_sides,
-    development_sides,
-    linker_beside,
-    lto_kinds,
-)
-from mlgo.problems.problem import load_problem
+from mlgo.evaluation.programs.compilers import Compilers, allocation_counts, linker_beside, lto_kinds
+from mlgo.evaluation.sides import DEFAULT
 from mlgo.run.exit_codes import RunError
 
 _PACKAGED, _RELEASE = pathlib.Path("/packaged/clang"), pathlib.Path("/release/clang")
 
 
-class SidesTest(unittest.TestCase):
+class CompilersTest(unittest.TestCase):
     def test_sizes_are_compared_with_the_packaged_clang_and_its_thresholds(self):
         sides = Compilers(_PACKAGED, _RELEASE).for_size(["10"])
         self.assertEqual([side.name for side in sides], [DEFAULT, "threshold_10", "policy"])
@@ -41,8 +31,6 @@ class SidesTest(unittest.TestCase):
         for wrong in ("1", "many", "-2"):
             with self.assertRaisesRegex(RunError, f"--allocations={wrong}: holds '{wrong}'. Give numbers"):
                 allocation_counts([wrong])
-        with self.assertRaisesRegex(RunError, "has the name 'allocations_3', which is taken"):
-            compiler_sides([f"allocations_3={sys.executable}"])
 
     def test_a_callee_saved_register_has_a_cost_with_and_without_the_policy(self):
         linker = pathlib.Path("/release/ld.lld")
@@ -51,8 +39,6 @@ class SidesTest(unittest.TestCase):
         cost = ("-mllvm", "-regalloc-csr-first-time-cost=5")
         self.assertEqual([side.flags for side in costly], [(*default.flags, *cost), (*policy.flags, *cost)])
         self.assertEqual({side.linker for side in costly}, {linker})
-        with self.assertRaisesRegex(RunError, "has the name 'x_callee_saved_5', which is taken"):
-            compiler_sides([f"x_callee_saved_5={sys.executable}"])
 
     def test_the_linker_of_a_policy_lies_beside_its_clang(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -71,28 +57,10 @@ class SidesTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "--lto=thin,fat: holds 'fat'"):
             lto_kinds(["thin", "fat"])
 
-    def test_a_policy_outside_of_a_compiler_is_known_by_its_digest_not_by_its_folder(self):
-        problem, clang = load_problem(EVICTION), pathlib.Path(sys.executable)
-        (default, here), (_, elsewhere), (_, other) = (
-            development_sides(clang, problem, {"mine": (pathlib.Path(folder), digest)})
-            for folder, digest in (("/a", "d1"), ("/b", "d1"), ("/a", "d2"))
-        )
-        self.assertEqual((default.name, default.flags, default.model_flags), (DEFAULT, (), ()))
-        self.assertIn("-regalloc-model=/a", here.model_flags)
-        self.assertEqual(here.digest(), elsewhere.digest())
-        self.assertEqual(len({default.digest(), here.digest(), other.digest()}), 3)
-
     def test_the_cost_tells_the_policy_from_the_build(self):
         compilers = Compilers(_PACKAGED, _RELEASE)
         sides = compilers.for_cost(compilers.for_size(["10"]))
         self.assertEqual([side.name for side in sides], [DEFAULT, "release", "policy"])
-
-    def test_names_are_taken_once(self):
-        for name in ("policy", "threshold_7"):
-            with self.assertRaisesRegex(RunError, "which is taken"):
-                compiler_sides([f"{name}=/bin/true"])
-        (side,) = compiler_sides(["a=/bin/true,-mllvm,-x"])
-        self.assertEqual((side.name, side.flags), ("a", ("-mllvm", "-x")))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,130 @@
+"""Sides, the flags that add them, and what their names say."""
+
+import pathlib
+import sys
+import unittest
+
+from mlgo.evaluation.policies import Policies
+from mlgo.evaluation.sides import (
+    DEFAULT,
+    Side,
+    best_without_ml,
+    compiler_sides,
+    cost_flags,
+    costs_from_flags,
+    is_without_ml,
+    side_and_cost,
+    threshold_of,
+    threshold_sides,
+    with_costs,
+    without_ml_text,
+)
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.run.exit_codes import RunError
+
+_CLANG = pathlib.Path(sys.executable)
+
+
+class ThresholdsTest(unittest.TestCase):
+    def test_sides_in_the_given_order_each_once(self):
+        sides = threshold_sides(["25", "-5", "25"], INLINING, _CLANG)
+        self.assertEqual(
+            [(side.name, side.flags) for side in sides],
+            [
+                ("threshold_25", ("-mllvm", "-inline-threshold=25")),
+                ("threshold_-5", ("-mllvm", "-inline-threshold=-5")),
+            ],
+        )
+        self.assertEqual([threshold_of(side.name) for side in sides], ["25", "-5"])
+        self.assertIsNone(threshold_of(DEFAULT))
+
+    def test_what_is_no_threshold_is_refused(self):
+        for wrong in ("many", "", "5.0", "1234567", " 5"):
+            with self.assertRaisesRegex(RunError, f"holds '{wrong}'"):
+                threshold_sides(["5", wrong], INLINING, _CLANG)
+        self.assertEqual(threshold_sides([], EVICTION, _CLANG), [])
+        with self.assertRaisesRegex(RunError, "--inline_thresholds: is not supported for regalloc_eviction"):
+            threshold_sides(["5"], EVICTION, _CLANG)
+
+
+class CalleeSavedCostsTest(unittest.TestCase):
+    def test_costs(self):
+        self.assertEqual(costs_from_flags(["32768", "1", "32768"], EVICTION), [1, 32768])
+        self.assertEqual(costs_from_flags([], INLINING), [])
+        self.assertEqual(cost_flags(5), ("-mllvm", "-regalloc-csr-first-time-cost=5"))
+        for wrong in ("0", "-1", "1.5", "", "x", "4294967296", "²"):
+            with self.subTest(wrong), self.assertRaisesRegex(RunError, "--callee_saved_costs=7,.*: holds .*Give whole"):
+                costs_from_flags(["7", wrong])
+        with self.assertRaisesRegex(RunError, "--callee_saved_costs: is not supported for inlining_for_size"):
+            costs_from_flags(["5"], INLINING)
+
+    def test_names(self):
+        named = with_costs([Side(DEFAULT, _CLANG), Side("policy", _CLANG, ("-x",))], [5, 7])
+        names = ["default_callee_saved_5", "policy_callee_saved_5", "default_callee_saved_7", "policy_callee_saved_7"]
+        self.assertEqual([side.name for side in named], names)
+        self.assertEqual(named[1].flags, ("-x", *cost_flags(5)))
+        self.assertEqual(side_and_cost(named[1].name), ("policy", 5))
+        self.assertEqual(side_and_cost("a_callee_saved_b_callee_saved_5"), ("a_callee_saved_b", 5))
+        for other in ("policy", "callee_saved_5", "a_callee_saved_", "a_callee_saved_x", "threshold_5"):
+            self.assertIsNone(side_and_cost(other), other)
+
+
+class CompilersTest(unittest.TestCase):
+    def test_a_name_a_path_and_flags(self):
+        plain, with_flags = compiler_sides([f"a={_CLANG}", f"b={_CLANG},-mllvm,-x"], [])
+        self.assertEqual((plain.name, plain.flags), ("a", ()))
+        self.assertEqual((with_flags.name, with_flags.flags), ("b", ("-mllvm", "-x")))
+        self.assertTrue(plain.clang.is_file())
+
+    def test_names_are_taken_once(self):
+        for values, message in (
+            (["mine"], "--compiler=mine: is not NAME=PATH"),
+            (["policy=/bin/true"], "has the name 'policy', which is taken"),
+            (["default=/bin/true"], "has the name 'default', which is taken"),
+            (["threshold_7=/bin/true"], "has the name 'threshold_7', which is taken"),
+            (["allocations_3=/bin/true"], "has the name 'allocations_3', which is taken"),
+            (["x_callee_saved_5=/bin/true"], "has the name 'x_callee_saved_5', which is taken"),
+            (["a=/bin/true", "a=/bin/false"], "has the name 'a', which is taken"),
+            (["a=/no/such/clang"], "/no/such/clang"),
+        ):
+            with self.subTest(values=values), self.assertRaisesRegex(RunError, message):
+                compiler_sides(values, ["policy"])
+
+
+class PoliciesTest(unittest.TestCase):
+    def test_a_policy_is_known_by_its_digest_and_not_by_the_folder_of_its_model(self):
+        (default, here), (_, elsewhere), (_, other) = (
+            Policies(EVICTION, {}, {"mine": digest}).program_sides(_CLANG, lambda _, at=folder: pathlib.Path(at))
+            for folder, digest in (("/a", "d1"), ("/b", "d1"), ("/a", "d2"))
+        )
+        self.assertEqual((default.name, default.flags, default.model_flags), (DEFAULT, (), ()))
+        self.assertIn("-regalloc-model=/a", here.model_flags)
+        self.assertEqual(here.digest(), elsewhere.digest())
+        self.assertEqual(len({default.digest(), here.digest(), other.digest()}), 3)
+
+    def test_a_cost_asks_the_same_policy(self):
+        (costly,) = with_costs(Policies(EVICTION, {}, {"trained": "abc"}).sides(_CLANG), [5])
+        self.assertEqual((costly.name, costly.policy), ("trained_callee_saved_5", "regalloc_eviction abc"))
+
+
+class WithoutMlTest(unittest.TestCase):
+    def test_policies_are_none_of_these_sides(self):
+        for side in ("threshold_5", "threshold_-5", "default_callee_saved_32768", "packaged_callee_saved_7"):
+            self.assertTrue(is_without_ml(side), side)
+        for side in ("default", "policy", "policy_callee_saved_32768", "allocations_18"):
+            self.assertFalse(is_without_ml(side), side)
+
+    def test_an_option_that_is_worse_than_the_default_is_not_the_best(self):
+        self.assertEqual(best_without_ml({"threshold_5": 0.99, "threshold_9": 0.98, "policy": 0.9}), "threshold_9")
+        self.assertEqual(best_without_ml({"threshold_5": 1.01, "threshold_9": 1.0, "policy": 0.9}), "default")
+        self.assertIsNone(best_without_ml({"policy": 0.9}))
+
+    def test_text(self):
+        self.assertEqual(without_ml_text({"threshold_5": 0.99}), "; the same without ML: threshold_5 -1.00 %")
+        self.assertIn("without ML: the default, for no option", without_ml_text({"threshold_5": 1.01}))
+        self.assertEqual(without_ml_text({"policy": 0.9}), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
