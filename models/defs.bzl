@@ -141,8 +141,7 @@ def published(name, command, files, args, data, env = {}):
         # They take minutes and fetch programs.
         tags = ["manual"],
         deps = [
-            "//mlgo/run:files",
-            "//mlgo/run:locate",
+            "//mlgo/run",
         ],
     )
     arguments = [runfile, "{}/{}".format(package, name), ",".join(files)]

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator
 #: Arguments of a rule that hold labels but are no dependencies.
 NOT_DEPENDENCIES = ("default_visibility", "visibility")
 PYTHON_RULES = ("py_binary", "py_library", "py_test")
+#: Macros of toolchains/python/package.bzl, and their arguments that only tests use.
+PACKAGE_MACROS = ("python_package", "python_tests")
+TEST_ARGUMENTS = ("test_deps", "tests")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -42,7 +45,7 @@ class Edge:
 
 @dataclasses.dataclass(frozen=True)
 class PythonTarget:
-    """A py_library, py_binary or py_test that a BUILD file writes out.
+    """A py_library, py_binary or py_test that a BUILD file writes out, or that python_package or python_tests makes.
 
     Attributes:
       label: "//mlgo/run:files".
@@ -138,6 +141,8 @@ def starlark_edges(root: pathlib.Path, file: str) -> Iterator[Edge]:
             skipped.update(map(id, _strings(arguments[name])) if name in arguments else ())
         if default or "test" in _function(call) or _is_true(arguments.get("testonly")):
             test_only.update(map(id, _strings(call)))
+        for name in TEST_ARGUMENTS:
+            test_only.update(map(id, _strings(arguments.get(name))) if _function(call) in PACKAGE_MACROS else ())
     for node in _strings(tree):
         label = full_label(node.value, package) if id(node) not in skipped else None
         if label and node.value.startswith("//"):
@@ -170,18 +175,18 @@ def is_starlark(file: str) -> bool:
 
 
 def python_targets(root: pathlib.Path, file: str) -> Iterator[PythonTarget]:
-    """Python targets of a BUILD file, but for those that a macro or a comprehension makes."""
+    """Python targets of a BUILD file, but for those that other macros or a comprehension make."""
     package, tree = posixpath.dirname(file), ast.parse((root / file).read_bytes(), file)
     assigned = [node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
     constants = {node.targets[0].id: node.value for node in assigned}
-    for call in ast.walk(tree):
-        arguments = _arguments(call) if isinstance(call, ast.Call) and _function(call) in PYTHON_RULES else {}
-        if not isinstance(name := arguments.get("name"), ast.Constant):
-            continue
-        sources, deps = (_listed(arguments.get(key), constants, (root / file).parent) for key in ("srcs", "deps"))
-        yield PythonTarget(
-            f"//{package}:{name.value}",
-            _function(call),
+
+    def listed(node: ast.expr | None) -> list[str]:
+        return _listed(node, constants, (root / file).parent)
+
+    def target(rule: str, name: str, sources: list[str], deps: list[str]) -> PythonTarget:
+        return PythonTarget(
+            f"//{package}:{name}",
+            rule,
             tuple(
                 source[2:].replace(":", "/") if source.startswith("//") else posixpath.join(package, source)
                 for source in sources
@@ -189,6 +194,34 @@ def python_targets(root: pathlib.Path, file: str) -> Iterator[PythonTarget]:
             ),
             tuple(label for dep in deps if (label := full_label(dep, package))),
         )
+
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        arguments = _arguments(call)
+        name = arguments["name"].value if isinstance(arguments.get("name"), ast.Constant) else None
+        deps = listed(arguments.get("deps"))
+        if _function(call) in PYTHON_RULES and name:
+            yield target(_function(call), name, listed(arguments.get("srcs")), deps)
+        if _function(call) not in PACKAGE_MACROS:
+            continue
+        files = sorted({path.name for path in (root / package).glob("*.py")} - set(listed(arguments.get("exclude"))))
+        tests = [source for source in files if source.endswith("_test.py")]
+        if name:
+            yield target("py_library", name, [source for source in files if source not in tests], deps)
+            deps = [f":{name}", *listed(arguments.get("test_deps"))]
+        own = _own_deps(arguments.get("tests"))
+        for test in (source.removesuffix(".py") for source in tests):
+            yield target("py_test", test, [f"{test}.py"], deps + listed(own.get(test)))
+
+
+def _own_deps(tests: ast.expr | None) -> dict[str, ast.expr | None]:
+    """The argument `tests` of a macro: name -> expression of the test's `deps`."""
+    if not isinstance(tests, ast.Dict):
+        return {}
+    return {
+        key.value: _arguments(value).get("deps")
+        for key, value in zip(tests.keys, tests.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(value, ast.Call)
+    }
 
 
 def workspace_edges(root: pathlib.Path, files: Iterable[str]) -> list[Edge]:

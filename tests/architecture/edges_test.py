@@ -65,6 +65,38 @@ class EdgesTest(unittest.TestCase):
         self.assertEqual(targets[0].sources, ("mlgo/trace/trace.py",))
         self.assertEqual(targets[0].deps, ("//mlgo/run:files", "//mlgo/trace:a", "//mlgo/trace:b"))
 
+    def test_python_package(self):
+        text = """
+_PROGRAMS = ["main.py"]
+python_package(
+    name = "p", exclude = _PROGRAMS, deps = ["//a"], test_deps = ["//b"], tests = {"y_test": dict(deps = ["//c"])},
+)
+"""
+        (self.root / "p").mkdir()
+        for name, content in (
+            ("BUILD.bazel", text),
+            ("x.py", ""),
+            ("main.py", ""),
+            ("x_test.py", ""),
+            ("y_test.py", ""),
+        ):
+            (self.root / "p" / name).write_text(content, encoding="utf-8")
+        self.assertEqual(
+            [(target.label, target.rule, target.sources, target.deps) for target in self.targets_of("p")],
+            [
+                ("//p:p", "py_library", ("p/x.py",), ("//a:a",)),
+                ("//p:x_test", "py_test", ("p/x_test.py",), ("//p:p", "//b:b")),
+                ("//p:y_test", "py_test", ("p/y_test.py",), ("//p:p", "//b:b", "//c:c")),
+            ],
+        )
+        found = edges.workspace_edges(self.root, ["p/BUILD.bazel"])
+        self.assertEqual(
+            [(edge.target, edge.test_only) for edge in found], [("//a:a", False), ("//b:b", True), ("//c:c", True)]
+        )
+
+    def targets_of(self, package):
+        return list(edges.python_targets(self.root, f"{package}/BUILD.bazel"))
+
     def test_deps_on_every_package_below(self):
         deps = '["//mlgo/trace:trace"] + ["//p/" + n for n in subpackages(include = ["*"])]'
         text = f'py_library(name = "all", deps = {deps})'
