@@ -33,8 +33,7 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.compiler.executor import available_cores
-from mlgo.compiler.metering import MeteredExecutor
+from mlgo.compiler.executor import CountingExecutor, available_cores
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.policies import Policies
@@ -147,7 +146,7 @@ def main(arguments: list[str]) -> int:
         if FLAGS.replay and (without := without_locations(corpus)):
             tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
         assert setup.executor is not None  # CompileSetup sees to it.
-        metered = MeteredExecutor(setup.executor)
+        metered = CountingExecutor(setup.executor, tell)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
         show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
     return ExitCode.DONE
@@ -167,7 +166,7 @@ def _tuned_inside(problem: Problem) -> int:
     cost = {} if FLAGS.callee_saved_cost is None else {"callee_saved_cost": FLAGS.callee_saved_cost}
     with compiling_from_flags(problem, "tune", inputs, {**_limits(budget), **cost}) as (folder, setup, clang):
         assert setup.executor is not None  # CompileSetup sees to it.
-        metered = MeteredExecutor(setup.executor)
+        metered = CountingExecutor(setup.executor, tell)
         side = next(iter(policies.sides(setup.clang)), None)
         model_dir = None if side is None else policies.models_in(folder.work)(side)
         described = {"problem": problem.name, "clang": clang, "policies": dict(policies.digests), "seed": FLAGS.seed}

@@ -13,6 +13,12 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def not_read():
+    """Pieces that must not be needed."""
+    raise AssertionError("the content is here already")
+    yield b""
+
+
 class BlobCacheTest(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -22,73 +28,46 @@ class BlobCacheTest(unittest.TestCase):
     def cache(self, capacity_bytes: int = 1000) -> BlobCache:
         return BlobCache(self.folder, capacity_bytes)
 
+    def names(self) -> list[str]:
+        return sorted(path.name for path in self.folder.iterdir() if path.name != ".lock")
+
     def test_what_arrived_in_pieces_is_there_for_every_process(self):
         cache, digest = self.cache(), digest_of(b"abcdef")
-        self.assertIsNone(cache.path(digest))
-        cache.append(digest, 0, b"abc", False)
-        self.assertIsNone(cache.path(digest))
-        cache.append(digest, 3, b"def", True)
-        self.assertEqual(cache.path(digest).read_bytes(), b"abcdef")
-        self.assertEqual(self.cache().path(digest).read_bytes(), b"abcdef")
-        self.assertTrue(os.access(cache.path(digest), os.X_OK))
-
-    def test_pieces_are_read_for_another_node(self):
-        cache, digest = self.cache(), digest_of(b"abcdef")
-        with self.assertRaises(FileNotFoundError):
-            cache.read(digest, 0, 4)
-        cache.append(digest, 0, b"abcdef", True)
-        self.assertEqual([cache.read(digest, offset, 4) for offset in (0, 4, 8)], [b"abcd", b"ef", b""])
+        self.assertEqual(cache.path(digest, [b"abc", b"def"]).read_bytes(), b"abcdef")
+        for other in (cache, self.cache()):
+            self.assertEqual(other.path(digest, not_read()).read_bytes(), b"abcdef")
+        self.assertTrue(os.access(self.folder / digest, os.X_OK))
 
     def test_an_empty_file(self):
-        cache = self.cache()
-        cache.append(digest_of(b""), 0, b"", True)
-        self.assertEqual(cache.path(digest_of(b"")).read_bytes(), b"")
+        self.assertEqual(self.cache().path(digest_of(b""), [b""]).read_bytes(), b"")
 
     def test_other_content_is_refused_and_leaves_nothing(self):
-        cache = self.cache()
         with self.assertRaisesRegex(DamagedBlob, "what arrived has the digest"):
-            cache.append(digest_of(b"right"), 0, b"wrong", True)
-        self.assertEqual(list(self.folder.iterdir()), [])
+            self.cache().path(digest_of(b"right"), [b"wrong"])
+        self.assertEqual(self.names(), [])
 
-    def test_a_piece_that_is_missing(self):
+    def test_a_damaged_file_is_fetched_again(self):
         cache, digest = self.cache(), digest_of(b"abcdef")
-        with self.assertRaisesRegex(DamagedBlob, "offset 3"):
-            cache.append(digest, 3, b"def", True)
-        cache.append(digest, 0, b"a", False)
-        with self.assertRaisesRegex(DamagedBlob, "offset 3"):
-            cache.append(digest, 3, b"def", True)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        for known in (cache, self.cache()):
+            path = known.path(digest, [b"abcdef"])
+            path.chmod(0o755)
+            path.write_bytes(b"damage")
+            self.assertEqual(known.path(digest, [b"abcdef"]).read_bytes(), b"abcdef")
 
-    def test_an_interrupted_upload_begins_anew(self):
-        cache, digest = self.cache(), digest_of(b"abcdef")
-        cache.append(digest, 0, b"abc", False)
-        cache.append(digest, 0, b"abcdef", True)
-        self.assertEqual([path.name for path in self.folder.iterdir()], [digest])
+    def test_a_digest_that_would_be_another_place(self):
+        with self.assertRaisesRegex(ValueError, "is no sha256"):
+            self.cache().path("../" + "0" * 61, [b""])
 
-    def test_a_file_that_was_damaged_later_is_missing(self):
-        digest = digest_of(b"abcdef")
-        self.cache().append(digest, 0, b"abcdef", True)
-        path = self.folder / digest
-        path.chmod(0o644)
-        path.write_bytes(b"abcdeX")
-        self.assertIsNone(self.cache().path(digest))
-        self.assertFalse(path.exists())
-
-    def test_names_that_are_no_digests(self):
-        for name in ("../../etc/passwd", "", "0" * 63, "G" * 64):
-            with self.assertRaisesRegex(ValueError, "no sha256"):
-                self.cache().append(name, 0, b"", True)
-
-    def test_a_full_cache_forgets_what_was_not_used_for_long(self):
-        cache = self.cache(capacity_bytes=250)
-        contents = [bytes([number]) * 100 for number in range(3)]
-        for age, content in zip((7200, 10000), contents):
-            cache.append(digest_of(content), 0, content, True)
-            path = cache.path(digest_of(content))
-            then = path.stat().st_mtime - age
-            os.utime(path, (then, then))
-        cache.append(digest_of(contents[2]), 0, contents[2], True)
-        self.assertEqual([cache.path(digest_of(content)) is not None for content in contents], [True, False, True])
+    def test_a_full_cache_forgets_what_was_unused_longest_and_keeps_what_is_in_use(self):
+        contents = [bytes([number]) * 400 for number in range(4)]
+        cache = self.cache()
+        for age, content in zip((9000, 8000, 0), contents):
+            path = cache.path(digest_of(content), [content])
+            status = path.stat()
+            os.utime(path, (status.st_atime - age, status.st_mtime - age))
+        # 1,200 bytes so far: the oldest went; now the next one does, and the two young ones stay.
+        cache.path(digest_of(contents[3]), [contents[3]])
+        self.assertEqual(self.names(), sorted(digest_of(content) for content in contents[2:]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The actor that Ray starts on a node. Ray sends this class itself there; the rest of our code arrives as its argument.
+"""The task that Ray runs on a node. Ray sends this module itself there; the rest of our code arrives as an argument.
 
 A node needs Ray, Python of the driver's version and numpy, but no checkout, and it always runs the driver's code. This
 module imports only the standard library: the node has nothing else yet.
@@ -8,74 +8,64 @@ import hashlib
 import io
 import os
 import pathlib
-import pickle
 import sys
 import tarfile
 import tempfile
 
+#: This process's copy of our code: at most one, kept until the process ends.
+_unpacked: list[tempfile.TemporaryDirectory] = []
 
-class NodeActor:
-    """Unpacks our code and hands every call to `mlgo.cluster.node.CompileNode`.
+
+class UnusableNode(Exception):
+    """No compile can be done on this node now; the message says why."""
+
+
+class ChangedFile(Exception):
+    """A file is no longer what it was when the run first read it."""
+
+
+def compile_on_node(code: list, digest: str, parcel: bytes, sources: dict[str, list]) -> tuple[str, str | None, bytes]:
+    """Compiles `parcel` (mlgo/cluster/node.py) with the driver's code.
 
     Args:
-      code: tar archive made by `mlgo.cluster.package.pack_code`.
+      code: one reference to the archive that `mlgo.cluster.package.pack_code` makes. References are inside a container,
+        so that Ray brings here only what is asked for.
       digest: its sha256 (hex).
-      capacity_bytes: of the cache.
+      parcel: a pickled `Parcel`.
+      sources: by sha256, references to the pieces of the contents that the parcel names.
+
+    Returns: the node's id; what does not confine compiles here (`mlgo.compiler.confinement.missing_protections`); and
+      the packed outcome.
+    Raises: UnusableNode; ChangedFile.
     """
+    import ray
 
-    def __init__(self, code: bytes, digest: str, capacity_bytes: int):
-        if hashlib.sha256(code).hexdigest() != digest:
-            raise RuntimeError(f"the code that arrived is not the one with digest {digest}")
-        # This process's own; it goes with the process's temporary directory object.
-        self._root = tempfile.TemporaryDirectory(prefix="mlgo-node-")
-        with tarfile.open(fileobj=io.BytesIO(code)) as archive:
-            for member in archive:
-                path = pathlib.Path(self._root.name, member.name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(archive.extractfile(member).read())
-                path.chmod(member.mode)
-        # The node may itself have been started from a checkout: neither its runfiles nor its modules are meant.
-        os.environ["RUNFILES_DIR"] = self._root.name
-        for name in ("RUNFILES_MANIFEST_FILE", "RUNFILES_MANIFEST_ONLY"):
-            os.environ.pop(name, None)
-        for name in [name for name in sys.modules if name.split(".")[0] in ("mlgo", "runfiles")]:
-            del sys.modules[name]
-        sys.path.insert(0, os.path.join(self._root.name, "_main"))
-        sys.dont_write_bytecode = True
-        from mlgo.cluster import blobs, node  # pylint: disable=import-outside-toplevel
-        from mlgo.compiler import walls  # pylint: disable=import-outside-toplevel
+    if not _unpacked:
+        _unpack(ray.get(code[0]), digest)
+    from mlgo.cluster import node  # pylint: disable=import-outside-toplevel
 
-        folder = os.environ.get("MLGO_CLUSTER_CACHE") or pathlib.Path(
-            os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "mlgo", "cluster"
-        )
-        self._cache = blobs.BlobCache(folder, capacity_bytes)
-        self._node = node.CompileNode(self._cache)
-        self._gaps = walls.gaps(walls.limited_exec())
+    try:
+        outcome = node.compile_parcel(parcel, lambda digest: map(ray.get, sources[digest]))
+    except node.NotCompiled as error:
+        raise UnusableNode(str(error)) from None
+    except node.DamagedBlob as error:
+        raise ChangedFile(str(error)) from None
+    return ray.get_runtime_context().get_node_id(), node.missing_protections(), outcome
 
-    def gaps(self) -> str | None:
-        """Answers when everything is in place: see `mlgo.compiler.walls.gaps`."""
-        return self._gaps
 
-    def compile(self, run: str, parcel: bytes) -> bytes:
-        """See `CompileNode.compile`, `Answer.to_bytes`."""
-        return self._node.compile(run, pickle.loads(parcel)).to_bytes()
-
-    def append(self, digest: str, offset: int, piece: bytes, is_last: bool) -> str | None:
-        """See `BlobCache.append`; returns what went wrong."""
-        try:
-            self._cache.append(digest, offset, piece, is_last)
-        except OSError as error:
-            return f"{self._cache.folder}: {error.strerror}"
-        return None
-
-    def read(self, digest: str, offset: int, size: int) -> bytes:
-        """See `BlobCache.read`: a piece for another node, to which Ray brings it."""
-        return self._cache.read(digest, offset, size)
-
-    def missing(self, digests: list[str]) -> list[str]:
-        """Those of `digests` that must be sent."""
-        return [digest for digest in digests if self._cache.path(digest) is None]
-
-    def end(self, run: str) -> None:
-        """See `CompileNode.end`."""
-        self._node.end(run)
+def _unpack(code: bytes, digest: str) -> None:
+    """Makes the modules and files in the archive this process's own."""
+    if hashlib.sha256(code).hexdigest() != digest:
+        raise RuntimeError(f"the code that arrived is not the one with digest {digest}")
+    root = tempfile.TemporaryDirectory(prefix="mlgo-node-")
+    with tarfile.open(fileobj=io.BytesIO(code)) as archive:
+        archive.extractall(root.name)  # The digest says that it is ours.
+    # The node may itself have been started from a checkout: neither its runfiles nor its modules are meant.
+    os.environ["RUNFILES_DIR"] = root.name
+    for name in ("RUNFILES_MANIFEST_FILE", "RUNFILES_MANIFEST_ONLY"):
+        os.environ.pop(name, None)
+    for name in [name for name in sys.modules if name.split(".")[0] in ("mlgo", "runfiles")]:
+        del sys.modules[name]
+    sys.path.insert(0, str(pathlib.Path(root.name, "_main")))
+    sys.dont_write_bytecode = True
+    _unpacked.append(root)

@@ -1,104 +1,72 @@
 """What runs on a node: one compile from a parcel and the cache, by the same code as on the driver's own cores."""
 
 import dataclasses
-import enum
+import functools
+import os
 import pathlib
 import pickle
-import threading
 import zlib
+from collections.abc import Callable, Iterable
 
-from mlgo.cluster.blobs import BlobCache
+from mlgo.cluster.blobs import BlobCache, DamagedBlob
 from mlgo.cluster.parcel import Parcel
-from mlgo.compiler import machine, scratch
+from mlgo.compiler import confinement, machine, scratch
 from mlgo.compiler.attempts import certain_outcome
-from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus import corpus as corpora
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
+__all__ = ["DamagedBlob", "NotCompiled", "compile_parcel", "missing_protections", "outcome_of"]
+
+#: Disk that the cache of a node may take: a compiler has 200 MB, the bitcode of LLVM and Clang 2 GB.
+_CACHE_BYTES = 20 * 1024**3
+
 #: What is unpacked for a compile, below its temporary directory. Messages of a compiler may hold its name.
 _CORPUS, _MODEL, _CLANG = "corpus", "model", "clang"
 
-#: The fastest; 6 makes eviction logs smaller by a third in thrice the time.
+#: zlib's fastest level; 6 makes eviction logs smaller by a third in thrice the time.
 _LEVEL = 1
 
 
-class AnswerKind(enum.Enum):
-    """What a node says to a parcel."""
-
-    #: The compile was done; `content` is its outcome.
-    OUTCOME = "outcome"
-    #: `content` lists digests that must be sent first.
-    MISSING = "missing"
-    #: No compile can be done here; `content` says why.
-    UNUSABLE = "unusable"
-    #: The driver gave up.
-    CANCELLED = "cancelled"
+class NotCompiled(Exception):
+    """The machine, and not the module, is why there is no outcome; the message says what it lacks."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """A node's answer; what `content` is, its kind says."""
+def compile_parcel(parcel: bytes, pieces_of: Callable[[str], Iterable[bytes]]) -> bytes:
+    """Compiles a pickled `Parcel`.
 
-    kind: AnswerKind
-    content: CompileResult | CompileFailure | list[str] | str | None = None
-
-    def to_bytes(self) -> bytes:
-        """The message to the driver: arrays arrive as the reader's own memory.
-
-        Compressed, which takes 2 ms of a compile of 800 ms: logs are mostly zeros and shrink to a twentieth. A network
-        of 10 Gbit/s carries those of 1,300 compiles at a time uncompressed, and Ray sends 100 KB much faster than more.
-        """
-        return zlib.compress(pickle.dumps(self, protocol=5), _LEVEL)
-
-    @staticmethod
-    def from_bytes(message: bytes) -> "Answer":
-        """The answer in a message of `to_bytes`."""
-        return pickle.loads(zlib.decompress(message))
+    Args: pieces_of: brings the content with a sha256 here, in pieces; called for what the cache lacks.
+    Returns: the outcome, for `outcome_of`. Compressed, which takes 2 ms of a compile of 800 ms: logs are mostly zeros
+      and shrink to a twentieth, and Ray sends 100 KB much faster than more.
+    Raises: NotCompiled; DamagedBlob: a content is not what its digest says.
+    """
+    what: Parcel = pickle.loads(parcel)
+    try:
+        found = {digest: _cache().path(digest, pieces_of(digest)) for digest in what.all_digests()}
+        with machine.recognised_shortages(), scratch.scratch_directory() as directory:
+            request = _unpack(what, found, pathlib.Path(directory))
+            outcome = _as_the_driver_would_say(certain_outcome(request), request, what)
+    except (CompileDisturbed, RunError, OSError) as error:
+        raise NotCompiled(str(error)) from error
+    return zlib.compress(pickle.dumps(outcome, protocol=5), _LEVEL)
 
 
-class CompileNode:
-    """Compiles parcels with what its cache holds. May be used by several threads."""
+def outcome_of(message: bytes) -> CompileResult | CompileFailure:
+    """What `compile_parcel` returned; arrays are the reader's own memory."""
+    return pickle.loads(zlib.decompress(message))
 
-    def __init__(self, cache: BlobCache):
-        self._cache = cache
-        self._cancellations: dict[str, Cancellation] = {}
-        self._ended: set[str] = set()
-        self._triggered = Cancellation()
-        self._triggered.trigger()
-        self._lock = threading.Lock()
 
-    def compile(self, run: str, parcel: Parcel) -> Answer:
-        """Compiles, unless something is missing.
+@functools.cache
+def missing_protections() -> str | None:
+    """What does not confine compiles here (`mlgo.compiler.confinement.missing_protections`)."""
+    return confinement.missing_protections(confinement.limited_exec())
 
-        Args: run: names what `end` ends.
-        """
-        found = {digest: self._cache.path(digest) for digest in parcel.all_digests()}
-        if missing := [digest for digest, path in found.items() if path is None]:
-            return Answer(AnswerKind.MISSING, missing)
-        try:
-            with machine.recognised_shortages(), scratch.scratch_directory() as directory:
-                request = _unpack(parcel, found, pathlib.Path(directory))
-                outcome = certain_outcome(request, self._cancellation(run))
-                return Answer(AnswerKind.OUTCOME, _as_the_driver_would_say(outcome, request, parcel))
-        except Cancelled:
-            return Answer(AnswerKind.CANCELLED)
-        except (CompileDisturbed, RunError) as error:
-            return Answer(AnswerKind.UNUSABLE, str(error))
 
-    def end(self, run: str) -> None:
-        """Ends the compiles of a run, those too that arrive later."""
-        with self._lock:
-            self._ended.add(run)
-            if (cancellation := self._cancellations.pop(run, None)) is not None:
-                cancellation.trigger()
-
-    def _cancellation(self, run: str) -> Cancellation:
-        with self._lock:
-            if run in self._ended:
-                return self._triggered
-            return self._cancellations.setdefault(run, Cancellation())
+@functools.cache
+def _cache() -> BlobCache:
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return BlobCache(os.environ.get("MLGO_CLUSTER_CACHE") or pathlib.Path(cache, "mlgo", "cluster"), _CACHE_BYTES)
 
 
 def _unpack(parcel: Parcel, found: dict[str, pathlib.Path], directory: pathlib.Path) -> CompileRequest:

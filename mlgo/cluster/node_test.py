@@ -1,6 +1,7 @@
 """A request, packed and unpacked, compiles as it does locally, here and in a process that has nothing of ours."""
 
 import dataclasses
+import errno
 import io
 import pathlib
 import pickle
@@ -8,23 +9,19 @@ import subprocess
 import sys
 import tarfile
 import textwrap
-import threading
-import time
 import unittest
 import zipfile
 from unittest import mock
 
 import numpy as np
 
-from mlgo.cluster import bootstrap, parcel
-from mlgo.cluster.blobs import BlobCache
-from mlgo.cluster.node import Answer, AnswerKind, CompileNode
+from mlgo.cluster import bootstrap, node, parcel
 from mlgo.cluster.package import pack_code
 from mlgo.cluster.parcel import Packer
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler import attempts
 from mlgo.compiler.executor import run_ordered
-from mlgo.compiler.request import CompileLimits, CompileRequest
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
@@ -35,17 +32,17 @@ from mlgo.run.exit_codes import RunError
 
 _LIMITS = CompileLimits(cpu_seconds=60, address_space_bytes=1 << 30, log_bytes=1 << 20)
 
-# Does what Ray does on a node: it gets the class itself and its arguments. The path is that of the packages alone.
+# Does what Ray does on a node: it gets the module itself and the arguments. The path is that of the packages alone.
 _BARE = """
-import pickle, sys
-source, code, digest, blobs, parcel = pickle.load(sys.stdin.buffer)
+import pickle, sys, types
+class Context:
+    get_node_id = staticmethod(lambda: "node 1")
+sys.modules["ray"] = types.SimpleNamespace(get=lambda reference: reference, get_runtime_context=Context)
+source, *arguments = pickle.load(sys.stdin.buffer)
 made = {"__name__": "bootstrap"}
 exec(source, made)
-actor = made["NodeActor"](code, digest, 10**9)
-for digest, content in blobs.items():
-    assert actor.append(digest, 0, content, True) is None
-answer = actor.compile("r", parcel)
-sys.stdout.buffer.write(answer)
+made["compile_on_node"](*arguments)
+sys.stdout.buffer.write(pickle.dumps(made["compile_on_node"](*arguments)))
 """
 
 
@@ -57,8 +54,9 @@ class NodeTest(ScratchTestCase):
         self.model.mkdir()
         (self.model / "model.tflite").write_bytes(b"weights")
         (self.model / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
-        self.node = CompileNode(BlobCache(self.root / "cache", 10**9))
         self.sent: list[str] = []
+        self.enterContext(mock.patch.dict("os.environ", MLGO_CLUSTER_CACHE=str(self.root / "cache")))
+        node._cache.cache_clear()  # pylint: disable=protected-access
 
     def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:
         fake_clang.write_corpus(self.root / "corpus", modules)
@@ -68,23 +66,21 @@ class NodeTest(ScratchTestCase):
             for module in Corpus.load(self.root / "corpus").modules
         ]
 
-    def compile(self, request: CompileRequest, packer: Packer) -> Answer:
+    def compile(self, request: CompileRequest, packer: Packer) -> CompileResult | CompileFailure:
         """As a driver does, without Ray."""
         job = packer.pack(request)
-        answer = self.node.compile("r", pickle.loads(pickle.dumps(job.parcel)))
-        if answer.kind is AnswerKind.MISSING:
-            cache = self.node._cache  # pylint: disable=protected-access
-            for digest in answer.content:
-                self.sent.append(digest)
-                cache.append(digest, 0, b"".join(job.pieces(digest)), True)
-            answer = self.node.compile("r", job.parcel)
-        return Answer.from_bytes(answer.to_bytes())
+
+        def pieces_of(digest):
+            self.sent.append(digest)
+            yield from job.pieces(digest)
+
+        return node.outcome_of(node.compile_parcel(pickle.dumps(job.parcel), pieces_of))
 
     def assert_as_locally(self, requests: list[CompileRequest]) -> None:
         packer = Packer()
         for request, local in zip(requests, run_ordered(requests, 2), strict=True):
-            answer = self.compile(request, packer)
-            self.assertEqual(comparable(answer.content), comparable(local))
+            outcome = self.compile(request, packer)
+            self.assertEqual(comparable(outcome), comparable(local))
 
     def test_outcomes_are_those_of_a_local_compile(self):
         modules = {
@@ -109,7 +105,7 @@ class NodeTest(ScratchTestCase):
         (self.model / "output_spec.json").write_text("none")
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})}, model_dir=self.model)
         self.assert_as_locally([request])
-        self.assertIn(str(self.model), self.compile(request, Packer()).content.detail)
+        self.assertIn(str(self.model), self.compile(request, Packer()).detail)
 
     def test_embeddings_are_refused(self):
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})})
@@ -129,7 +125,7 @@ class NodeTest(ScratchTestCase):
         (self.model / "model.tflite").write_bytes(b"other")
         before = self.compile(requests[0], packer)
         self.assertEqual(len(self.sent), 3)
-        self.assertEqual(comparable(before.content), comparable(next(run_ordered(requests[:1], 1))))
+        self.assertEqual(comparable(before), comparable(next(run_ordered(requests[:1], 1))))
 
     def test_a_refused_command_is_sent_to_no_node(self):
         self.requests({"m": FakeModule.bitcode({"f": 1})})
@@ -168,57 +164,51 @@ class NodeTest(ScratchTestCase):
         self.assertIn(f"corpus/{name}", Packer().pack(requests[0]).parcel.digests)
         self.assert_as_locally(requests)
 
-    def test_a_run_that_ended_compiles_nothing_more(self):
-        (hanging, good) = self.requests({"a": FakeModule.bitcode({}, "hang"), "b": FakeModule.bitcode({"f": 1})})
-        packer, answers = Packer(), []
-        self.compile(good, packer)
-        compiling = threading.Thread(target=lambda: answers.append(self.compile(hanging, packer)))
-        compiling.start()
-        time.sleep(0.3)
-        self.node.end("r")
-        compiling.join(30)
-        self.assertEqual([answer.kind for answer in answers], [AnswerKind.CANCELLED])
-        self.assertEqual(self.compile(good, packer).kind, AnswerKind.CANCELLED)
-
     def test_a_machine_where_compilers_cannot_start_is_unusable(self):
         (request,) = self.requests({"m": FakeModule.bitcode({})})
         self.clang.write_bytes(b"no program")
-        answer = self.compile(request, Packer())
-        self.assertEqual(answer.kind, AnswerKind.UNUSABLE)
-        self.assertRegex(answer.content, "cannot be started")
+        with self.assertRaisesRegex(node.NotCompiled, "cannot be started"):
+            self.compile(request, Packer())
 
     def test_a_machine_with_tighter_limits_is_unusable(self):
         (request,) = self.requests({"m": FakeModule.bitcode({})})
+        said = f"RLIMIT_AS is {1 << 29}, and a compile may use {1 << 30}. .* node is started"
         with mock.patch("resource.getrlimit", lambda _: (1, 1 << 29)):
-            answer = self.compile(request, Packer())
-        self.assertEqual(answer.kind, AnswerKind.UNUSABLE)
-        self.assertRegex(answer.content, f"RLIMIT_AS is {1 << 29}, and a compile may use {1 << 30}. .* node is started")
+            with self.assertRaisesRegex(node.NotCompiled, said):
+                self.compile(request, Packer())
 
     def test_a_machine_that_kills_compilers_is_unusable(self):
         (request,) = self.requests({"m": FakeModule.bitcode({}, "killed")})
         with mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * attempts.MAX_REPEATS):
-            answer = self.compile(request, Packer())
-        self.assertEqual(answer.kind, AnswerKind.UNUSABLE)
-        self.assertRegex(answer.content, "was ended from outside 4 times")
+            with self.assertRaisesRegex(node.NotCompiled, "was ended from outside 4 times"):
+                self.compile(request, Packer())
+
+    def test_a_full_cache_is_unusable(self):
+        (request,) = self.requests({"m": FakeModule.bitcode({})})
+        full = OSError(errno.ENOSPC, "No space left on device")
+        with mock.patch("mlgo.cluster.blobs.BlobCache.path", side_effect=full):
+            with self.assertRaisesRegex(node.NotCompiled, "No space left on device"):
+                self.compile(request, Packer())
 
     def test_a_process_with_nothing_of_ours_compiles(self):
         code, digest = pack_code()
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 3})}, model_dir=self.model)
         job = Packer().pack(request)
-        blobs = {digest: b"".join(job.pieces(digest)) for digest in job.parcel.all_digests()}
+        sources = {content: list(job.pieces(content)) for content in job.parcel.all_digests()}
         source = pathlib.Path(bootstrap.__file__).read_text(encoding="utf-8")
         packages = str(pathlib.Path(np.__file__).parents[1])
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({packages!r})\n{textwrap.dedent(_BARE)}"],
-            input=pickle.dumps((source, code, digest, blobs, pickle.dumps(job.parcel))),
+            input=pickle.dumps((source, [code], digest, pickle.dumps(job.parcel), sources)),
             env={"MLGO_CLUSTER_CACHE": str(self.root / "bare"), "RUNFILES_DIR": "/nowhere"},
             cwd=self.root,
             capture_output=True,
             check=False,
         )
         self.assertEqual(done.returncode, 0, done.stderr.decode())
-        answer = Answer.from_bytes(done.stdout)
-        self.assertEqual(comparable(answer.content), comparable(next(run_ordered([request], 1))))
+        name, _, message = pickle.loads(done.stdout)
+        self.assertEqual(name, "node 1")
+        self.assertEqual(comparable(node.outcome_of(message)), comparable(next(run_ordered([request], 1))))
 
     def test_the_code_that_travels_is_the_same_each_time_and_has_no_tests(self):
         self.assertEqual(pack_code(), pack_code())

@@ -9,7 +9,6 @@ import hashlib
 import os
 import pathlib
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 
 from mlgo.compiler.request import CompileRequest
@@ -19,7 +18,7 @@ from mlgo.run.exit_codes import RunError
 
 #: A policy up to this size, all its files together, is sent along with each compile. Ours have 20 to 200 KB.
 _MAX_INLINE_BYTES = 1 << 20
-PIECE_BYTES = 8 << 20
+_PIECE_BYTES = 8 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,14 +57,6 @@ class Job:
     parcel: Parcel
     sources: Mapping[str, "pathlib.Path | tuple[Module, str]"]
 
-    def size(self, digest: str) -> int:
-        """Bytes of the content with `digest`, if it is a file of its own; 0: it is part of a corpus.
-
-        Raises: OSError: it cannot be read any more.
-        """
-        source = self.sources[digest]
-        return source.stat().st_size if isinstance(source, pathlib.Path) else 0
-
     def pieces(self, digest: str) -> Iterator[bytes]:
         """The content with `digest`, at least one piece.
 
@@ -81,17 +72,11 @@ class Job:
 
 
 class Packer:
-    """Makes jobs of requests; remembers commands and digests, so a module is read once per run.
-
-    May be used by several threads. One core at a time can do what it does for each compile: a driver with 1,000
-    compiles at a time needs 1,300 jobs a second.
-    """
+    """Makes jobs of requests; remembers commands and digests, so a module is read once per run."""
 
     def __init__(self):
         self._of_files: dict[tuple[str, int, int, int], str] = {}
         self._of_modules: dict[Module, tuple[bytes, dict[str, str]]] = {}
-        self._compilers: dict[str | os.PathLike[str], pathlib.Path] = {}
-        self._lock = threading.Lock()
 
     def pack(self, request: CompileRequest) -> Job:
         """The job of a request.
@@ -103,7 +88,7 @@ class Packer:
         if request.problem is not None and request.problem.vocabulary is not None:
             wrong = f"nodes get the compiler without the IR2Vec vocabulary of {request.problem.name}"
             raise RunError("--executor=ray", wrong, "Remove the flag, or give the problem without +ir2vec")
-        module, clang = request.module, self._compiler(request.clang)
+        module, clang = request.module, pathlib.Path(os.path.realpath(request.clang))
         of_clang, (recorded, of_module) = self._file_digest(clang), self._read_module(module)
         contents = {f"corpus/{module.name}{COMMAND_SUFFIX}": recorded}
         digests = {
@@ -134,15 +119,9 @@ class Packer:
     def _file_digest(self, path: pathlib.Path) -> str:
         status = path.stat()
         key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
-        with self._lock:  # Every thread wants the compiler's digest at first; one reads it.
-            if key not in self._of_files:
-                self._of_files[key] = _sha256(_pieces(path))
-            return self._of_files[key]
-
-    def _compiler(self, clang: str | os.PathLike[str]) -> pathlib.Path:
-        if clang not in self._compilers:
-            self._compilers[clang] = pathlib.Path(os.path.realpath(clang))
-        return self._compilers[clang]
+        if key not in self._of_files:
+            self._of_files[key] = _sha256(_pieces(path))
+        return self._of_files[key]
 
     def _read_module(self, module: Module) -> tuple[bytes, dict[str, str]]:
         """The module's command, and the digests of its files by name."""
@@ -172,8 +151,8 @@ def _files_below(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
 
 def _pieces(path: pathlib.Path) -> Iterator[bytes]:
     with open(path, "rb") as file:
-        yield file.read(PIECE_BYTES)
-        while piece := file.read(PIECE_BYTES):
+        yield file.read(_PIECE_BYTES)
+        while piece := file.read(_PIECE_BYTES):
             yield piece
 
 

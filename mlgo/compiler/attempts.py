@@ -57,9 +57,9 @@ def certain_outcome(
             with _running.entered(attempts.must_be_alone, cancellation), machine.recognised_shortages():
                 outcome = try_once()
         except CompileDisturbed as error:
-            attempts.was_disturbed(error)
+            attempts.record_disturbance(error)
             continue
-        if (certain := attempts.settled(outcome)) is not None:
+        if (certain := attempts.final_outcome(outcome)) is not None:
             return certain
     raise AssertionError("repeats without end")
 
@@ -83,7 +83,7 @@ class Attempts:
         """Whether no other compile should run beside the next attempt."""
         return bool(self._disturbances)
 
-    def was_disturbed(self, error: CompileDisturbed) -> None:
+    def record_disturbance(self, error: CompileDisturbed) -> None:
         """The machine ended the last attempt; returns when it is time for another.
 
         Raises:
@@ -100,17 +100,17 @@ class Attempts:
             ) from error
         _pause(_PAUSES_SECONDS[count - 1], self._cancellation)
 
-    def settled(self, outcome: CompileResult | CompileFailure) -> CompileResult | CompileFailure | None:
+    def final_outcome(self, outcome: CompileResult | CompileFailure) -> CompileResult | CompileFailure | None:
         """The outcome of the compile, now that the last attempt came to `outcome`; None: another is needed.
 
-        Raises: RunError, Cancelled: see `was_disturbed`.
+        Raises: RunError, Cancelled: see `record_disturbance`.
         """
         failures = self._failures
         if isinstance(outcome, CompileResult):
             return self._with_repeats(outcome, failures)
         limits = self._request.limits
         if outcome.kind is FailureKind.OUT_OF_MEMORY and machine.may_have_refused(limits.address_space_bytes):
-            self.was_disturbed(CompileDisturbed("the machine has too little memory", outcome.detail))
+            self.record_disturbance(CompileDisturbed("the machine has too little memory", outcome.detail))
             return None
         if any(outcome.is_like(failure) for failure in failures):
             return self._with_repeats(outcome, [failure for failure in failures if not outcome.is_like(failure)])

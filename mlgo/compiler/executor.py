@@ -2,9 +2,10 @@
 
 import collections
 import concurrent.futures
+import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Protocol
 
 from mlgo.compiler.attempts import certain_outcome
@@ -17,10 +18,14 @@ _LOOKAHEAD = 64
 _LOOKAHEAD_PER_WORKER = 4
 
 
+#: Outcomes in the order of the requests; `close()` ends running compiles.
+Outcomes = Generator[CompileResult | CompileFailure, None, None]
+
+
 class Executor(Protocol):
     """Where compiles run. Every executor gives the same outcomes for the same requests, byte for byte."""
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """Yields the outcome of each request, in the order of `requests`.
 
         Requests are read as they are needed, in the caller's thread. The iterator's `close()` ends running compiles.
@@ -41,11 +46,59 @@ class LocalExecutor:
     def __init__(self, workers: int | None = None):
         self._workers = workers
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         return run_ordered(requests, self._workers)
 
     def close(self) -> None:
         """Nothing is kept."""
+
+
+class Repeats:
+    """Why attempts at compiles did not count, counted for one line at the end of a command."""
+
+    def __init__(self):
+        self._reasons: collections.Counter[str] = collections.Counter()
+        self._compiles = 0
+
+    def add(self, outcome: CompileResult | CompileFailure) -> None:
+        """Counts what was passed over before `outcome`."""
+        self._compiles += bool(outcome.repeats)
+        self._reasons.update(outcome.repeats)
+
+    def describe(self) -> str | None:
+        """For example "repeated 2 compiles (crash 1, SIGKILL from outside 2); results do not change"; None: none."""
+        if not self._compiles:
+            return None
+        counts = ", ".join(f"{reason} {count}" for reason, count in sorted(self._reasons.items()))
+        return f"repeated {self._compiles} compiles ({counts}); results do not change"
+
+
+class CountingExecutor:
+    """Runs compiles on another executor; says at the end how many were repeated, when any were.
+
+    Args: tell: shows a line to the user.
+    Attributes: cpu_seconds: CPU time of the compiles that succeeded so far. It differs from run to run.
+    """
+
+    def __init__(self, executor: Executor, tell: Callable[[str], None]):
+        self._executor, self._tell = executor, tell
+        self._repeats = Repeats()
+        self.cpu_seconds = 0.0
+
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
+        """See Executor."""
+        with contextlib.closing(self._executor.run_ordered(requests)) as outcomes:
+            for outcome in outcomes:
+                self._repeats.add(outcome)
+                if isinstance(outcome, CompileResult):
+                    self.cpu_seconds += outcome.cpu_seconds
+                yield outcome
+
+    def close(self) -> None:
+        """See Executor."""
+        self._executor.close()
+        if (line := self._repeats.describe()) is not None:
+            self._tell(line)
 
 
 #: Compiles a group of requests in a worker; returns an outcome for each, in their order.
@@ -56,7 +109,7 @@ def run_ordered(
     requests: Iterable[CompileRequest],
     workers: int | None = None,
     progress: Callable[[CompileResult | CompileFailure], None] | None = None,
-) -> Iterator[CompileResult | CompileFailure]:
+) -> Outcomes:
     """Yields the outcome of each request, in the order of `requests`, whatever the number of workers (None: all cores).
 
     `progress` is called in the consumer's thread just before each yield. On KeyboardInterrupt, or when the iterator is
@@ -72,7 +125,7 @@ def run_groups(
     compile_group: GroupCompiler,
     workers: int | None = None,
     progress: Callable[[CompileResult | CompileFailure], None] | None = None,
-) -> Iterator[CompileResult | CompileFailure]:
+) -> Outcomes:
     """`run_ordered`, where each group of requests is compiled by one worker, by `compile_group`."""
     workers = workers or available_cores()
     if workers < 1:

@@ -9,8 +9,8 @@ import time
 import unittest
 from unittest import mock
 
-from mlgo.compiler.executor import run_ordered
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
+from mlgo.compiler.executor import CountingExecutor, run_ordered
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
@@ -130,6 +130,48 @@ class ExecutorTest(ScratchTestCase):
         os.unlink(self.clang)
         with self.assertRaisesRegex(RunError, "cannot be started"):
             list(run_ordered(self.requests({f"m{index}": FakeModule.bitcode({}) for index in range(5)}), workers=2))
+
+
+class FakeExecutor:
+    """Its compiles have the outcomes that it is given in place of requests."""
+
+    closed = False
+
+    def run_ordered(self, requests):
+        yield from requests
+
+    def close(self):
+        self.closed = True
+
+
+def result(*repeats: str, cpu_seconds: float = 0.0) -> CompileResult:
+    return CompileResult("m", None, b"", cpu_seconds, repeats=repeats)
+
+
+def failure(*repeats: str) -> CompileFailure:
+    return CompileFailure("m", FailureKind.CRASH, "crashed", repeats=repeats)
+
+
+class CountingExecutorTest(unittest.TestCase):
+    def told_by(self, *outcomes) -> list[str]:
+        """What is told at the end of compiles with `outcomes`."""
+        told: list[str] = []
+        behind = FakeExecutor()
+        self.executor = CountingExecutor(behind, told.append)
+        self.assertEqual(list(self.executor.run_ordered(outcomes)), list(outcomes))
+        self.assertEqual(told, [])
+        self.executor.close()
+        self.assertTrue(behind.closed)
+        return told
+
+    def test_cpu_time_of_what_succeeded(self):
+        self.told_by(result(cpu_seconds=1.5), failure(), result(cpu_seconds=2.0))
+        self.assertEqual(self.executor.cpu_seconds, 3.5)
+
+    def test_one_line_and_only_when_any_were_repeated(self):
+        self.assertEqual(self.told_by(result(), failure()), [])
+        told = self.told_by(result(), result("SIGKILL from outside", "crash"), failure("SIGKILL from outside"))
+        self.assertEqual(told, ["repeated 2 compiles (SIGKILL from outside 2, crash 1); results do not change"])
 
 
 if __name__ == "__main__":

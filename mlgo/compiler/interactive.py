@@ -98,7 +98,7 @@ class InteractiveCompile:
                     self._start()
                 return
             except CompileDisturbed as error:
-                self._attempts.was_disturbed(error)
+                self._attempts.record_disturbance(error)
 
     def _start(self) -> None:
         request = self._request
@@ -148,7 +148,7 @@ class InteractiveCompile:
             state = "the last observation is not answered" if self._pending is not None else "the compiler does not run"
             raise RuntimeError(f"{self._request.module.name}: observe() while {state}")
         while (observation := self._observe_attempt()) is None:
-            if (outcome := self._attempts.settled(self._attempt_outcome)) is not None:
+            if (outcome := self._attempts.final_outcome(self._attempt_outcome)) is not None:
                 self._outcome = outcome
                 return None
             self._begin()
@@ -165,7 +165,7 @@ class InteractiveCompile:
             try:
                 observation = self._next_observation()
             except CompileDisturbed as error:
-                self._attempts.was_disturbed(error)
+                self._attempts.record_disturbance(error)
                 self._begin()
                 continue
             if observation is None or self._answered == len(self._decisions):
@@ -250,12 +250,12 @@ class InteractiveCompile:
         outcome = self._process.finish(hung)
         failure = compiling.classify(outcome, self._request, self._directory, "observation")
         if failure is None:
-            self._check_conversation_is_over()
+            self._check_channel_drained()
             self._attempt_outcome = compiling.collect(self._request, self._directory, outcome, None)
         else:
             self._attempt_outcome = failure
 
-    def _check_conversation_is_over(self) -> None:
+    def _check_channel_drained(self) -> None:
         """Raises: TrainingLogError: the compiler said it ended well, but it left something unsaid or unread."""
         left = 0
         while left < _MOST_LEFT_BYTES:
@@ -266,12 +266,12 @@ class InteractiveCompile:
             left += count
             self._stream.received(count)
             if self._stream.next_observation() is not None:
-                raise self._impolite("asked a question and ended well without waiting for the answer")
+                raise self._protocol_error("asked a question and ended well without waiting for the answer")
         self._stream.finish()
         if struct.unpack("i", fcntl.ioctl(self._inbound, termios.FIONREAD, bytes(4)))[0]:
-            raise self._impolite("ended well without reading the last answer")
+            raise self._protocol_error("ended well without reading the last answer")
 
-    def _impolite(self, what: str) -> TrainingLogError:
+    def _protocol_error(self, what: str) -> TrainingLogError:
         return TrainingLogError(
             f"interactive channel of {self._request.module.name}", f"the compiler {what}", "check the compiler"
         )

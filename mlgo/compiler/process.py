@@ -9,8 +9,8 @@ import subprocess
 import weakref
 from collections.abc import Mapping, Sequence
 
+from mlgo.compiler.confinement import Confinement, limited_exec
 from mlgo.compiler.hang import HangGuard
-from mlgo.compiler.walls import Walls, limited_exec
 
 #: Exit code of limited_exec when the program could not be started.
 CANNOT_START = 127
@@ -81,7 +81,7 @@ class LimitedProcess:
         cpu_seconds: int,
         address_space_bytes: int,
         file_bytes: int,
-        walls: Walls = Walls.ALL,
+        walls: Confinement = Confinement.ALL,
     ):
         """Starts `command` in `directory`, to which it is confined: see //development/confinement.
 
@@ -189,7 +189,7 @@ def run_confined(
     directory: str | os.PathLike[str],
     seconds: int,
     given: bytes = b"",
-    walls: Walls = Walls.ALL,
+    walls: Confinement = Confinement.ALL,
 ) -> subprocess.CompletedProcess[bytes]:
     """Runs a tool that reads foreign files: it may read and compute, and write in `directory` only.
 

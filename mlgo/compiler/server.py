@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 
 from mlgo.compiler import machine
 from mlgo.compiler.compile import compiler_environment
+from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.hang import HangGuard
 from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, ProcessOutcome
 from mlgo.compiler.request import CompileDisturbed, CompileLimits
-from mlgo.compiler.walls import Walls
 from mlgo.run.exit_codes import RunError
 
 # development/server/protocol.h
@@ -48,7 +48,7 @@ class ServerDied(CompileDisturbed):
 class CompileServer:
     """A running server. One compile at a time; not for use by several threads at once."""
 
-    def __init__(self, program: str | os.PathLike[str], walls: Walls = Walls.ALL):
+    def __init__(self, program: str | os.PathLike[str], walls: Confinement = Confinement.ALL):
         """Starts `program`, a //development:compile_server, which confines its compiles by `walls`.
 
         Raises: RunError: it cannot be started; OSError: the machine lacks memory, processes or files.

@@ -9,12 +9,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from mlgo.compiler.compile import Runner, compile_module, compiler_environment
+from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.inputs import place_inputs
 from mlgo.compiler.process import Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
 from mlgo.compiler.scratch import scratch_directory
 from mlgo.compiler.server import CompileServer
-from mlgo.compiler.walls import Walls
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
@@ -33,10 +33,10 @@ def measure() -> list[Row]:
     clang = locate.runfile("development/clang")
     modules = sorted(corpus.modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
     requests = [CompileRequest(clang, module, problem, model, want_object=True) for module in modules]
-    by_process = _compared(requests, {walls: _process(walls) for walls in (Walls.NONE, Walls.ALL)})
+    by_process = _compared(requests, {walls: _process(walls) for walls in (Confinement.NONE, Confinement.ALL)})
     with contextlib.ExitStack() as stack:
         program = locate.runfile("development/compile_server")
-        servers = {walls: CompileServer(program, walls) for walls in (Walls.NONE, Walls.ALL)}
+        servers = {walls: CompileServer(program, walls) for walls in (Confinement.NONE, Confinement.ALL)}
         for server in servers.values():
             stack.callback(server.close)
         by_server = _compared(requests, servers)
@@ -45,19 +45,21 @@ def measure() -> list[Row]:
     return [
         at_most(f"{name}: processes, with against without", _ratio(by_process), "x", _MAX_RATIO),
         at_most(f"{name}: compile server, with against without", _ratio(by_server), "x", _MAX_RATIO),
-        at_most(f"{name}: copies of inputs, share of a compile", copying / by_server[Walls.NONE], "x", _MAX_SHARE),
+        at_most(
+            f"{name}: copies of inputs, share of a compile", copying / by_server[Confinement.NONE], "x", _MAX_SHARE
+        ),
     ]
 
 
-def _ratio(seconds: dict[Walls, float]) -> float:
-    return seconds[Walls.ALL] / seconds[Walls.NONE]
+def _ratio(seconds: dict[Confinement, float]) -> float:
+    return seconds[Confinement.ALL] / seconds[Confinement.NONE]
 
 
-def _compared(requests: Sequence[CompileRequest], runners: Mapping[Walls, Runner]) -> dict[Walls, float]:
+def _compared(requests: Sequence[CompileRequest], runners: Mapping[Confinement, Runner]) -> dict[Confinement, float]:
     """CPU seconds of all requests with each runner."""
     total = dict.fromkeys(runners, 0.0)
     for request in requests:
-        seconds: dict[Walls, list[float]] = {walls: [] for walls in runners}
+        seconds: dict[Confinement, list[float]] = {walls: [] for walls in runners}
         for index in range(_ROUNDS):
             for walls in sorted(runners, reverse=index % 2 == 0):
                 seconds[walls].append(_compiling(request, runners[walls]))
@@ -80,7 +82,7 @@ def _copying(request: CompileRequest) -> float:
         return time.thread_time() - start
 
 
-def _process(walls: Walls) -> Runner:
+def _process(walls: Confinement) -> Runner:
     """As `run_process` in mlgo/compiler/compile.py, with these walls."""
 
     def run(

@@ -22,7 +22,6 @@ BENCHMARKS = {
     "log_reader": "tests.benchmarks.log_reader",
     "default_trace": "tests.benchmarks.default_trace",
     "collection": "tests.benchmarks.collection",
-    "cluster_driver": "tests.benchmarks.cluster_driver",
     "confinement": "tests.benchmarks.confinement",
     "vocabulary": "tests.benchmarks.vocabulary",
     "corpus_open": "tests.benchmarks.corpus_open",

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from unittest import mock
 
 from mlgo.compiler.compile import clang_command, compile_module, compiler_environment
+from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.inputs import place_inputs
 from mlgo.compiler.process import Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.server import STDOUT, CompileServer
 from mlgo.compiler.server_executor import ServerPool
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.compiler.walls import Walls
 from mlgo.corpus.corpus import Module
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run import locate
@@ -71,7 +71,7 @@ class CompilersTest(ScratchTestCase):
         flags = ("-mllvm", "-print-changed=diff", "-mllvm", f"-print-changed-diff-path={self.program}")
         return [*clang_command(self.request), *flags]
 
-    def by_process(self, walls: Walls) -> Run:
+    def by_process(self, walls: Confinement) -> Run:
         def run(command: Sequence[str], directory: pathlib.Path) -> ProcessOutcome:
             environment = {**compiler_environment(), "TMPDIR": str(directory)}
             limits = (_LIMITS.cpu_seconds, _LIMITS.address_space_bytes, _LIMITS.log_bytes)
@@ -81,7 +81,7 @@ class CompilersTest(ScratchTestCase):
         return run
 
     @contextlib.contextmanager
-    def server(self, walls: Walls) -> Iterator[CompileServer]:
+    def server(self, walls: Confinement) -> Iterator[CompileServer]:
         with contextlib.closing(CompileServer(locate.runfile("development/compile_server"), walls)) as running:
             yield running
 
@@ -95,13 +95,13 @@ class CompilersTest(ScratchTestCase):
         self.outside.mkdir()
         return found
 
-    def check(self, run_with: Callable[[Walls], contextlib.AbstractContextManager[Run]]) -> None:
+    def check(self, run_with: Callable[[Confinement], contextlib.AbstractContextManager[Run]]) -> None:
         """Nothing happens outside, and everything does without walls; one wall is enough against programs."""
-        expected = [(command, (Walls.LANDLOCK, Walls.ALL)) for command in self.writing()]
-        expected.append((self.executing(), (Walls.LANDLOCK, Walls.FILTER, Walls.ALL)))
+        expected = [(command, (Confinement.LANDLOCK, Confinement.ALL)) for command in self.writing()]
+        expected.append((self.executing(), (Confinement.LANDLOCK, Confinement.FILTER, Confinement.ALL)))
         for command, stopped_by in expected:
             with self.subTest(command):
-                with run_with(Walls.NONE) as run:
+                with run_with(Confinement.NONE) as run:
                     self.assertEqual(len(self.harm(command, run)), 1)
                 for walls in stopped_by:
                     with run_with(walls) as run:
@@ -112,7 +112,7 @@ class CompilersTest(ScratchTestCase):
 
     def test_server(self):
         @contextlib.contextmanager
-        def run_with(walls: Walls) -> Iterator[Run]:
+        def run_with(walls: Confinement) -> Iterator[Run]:
             with self.server(walls) as server:
                 yield lambda command, directory: server(command, str(directory), _LIMITS)
 
@@ -120,7 +120,7 @@ class CompilersTest(ScratchTestCase):
 
     def test_shared(self):
         @contextlib.contextmanager
-        def run_with(walls: Walls) -> Iterator[Run]:
+        def run_with(walls: Confinement) -> Iterator[Run]:
             with self.server(walls) as server:
                 yield lambda command, directory: self.share(server, command, directory, directory / "inside")
 
@@ -137,7 +137,11 @@ class CompilersTest(ScratchTestCase):
             return shared and shared.run(command, str(inside), _LIMITS)
 
     def test_a_child_of_a_shared_compile_is_confined_to_its_own_directory(self):
-        for escapes, walls, good_end in ((False, Walls.ALL, True), (True, Walls.NONE, True), (True, Walls.ALL, False)):
+        for escapes, walls, good_end in (
+            (False, Confinement.ALL, True),
+            (True, Confinement.NONE, True),
+            (True, Confinement.ALL, False),
+        ):
             with tempfile.TemporaryDirectory(dir=self.work) as name, self.server(walls) as server:
                 directory = pathlib.Path(name)
                 # What is shared may write there, and does, before it has decided anything.
@@ -159,7 +163,9 @@ class CompilersTest(ScratchTestCase):
     def test_the_corpus_is_not_written_through_the_input(self):
         def run(command, directory, limits, cancellation):
             del limits, cancellation
-            return self.by_process(Walls.NONE)([*command, "-opt-record-file", "module.bc"], pathlib.Path(directory))
+            return self.by_process(Confinement.NONE)(
+                [*command, "-opt-record-file", "module.bc"], pathlib.Path(directory)
+            )
 
         compile_module(self.request, None, run)
         self.assertEqual((self.root / "module.ll").read_text(), _MODULE)

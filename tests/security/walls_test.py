@@ -11,11 +11,11 @@ import sys
 import unittest
 from collections.abc import Iterator
 
-from mlgo.compiler import walls as compiler_walls
+from mlgo.compiler import confinement as compiler_confinement
 from mlgo.compiler.compile import compiler_environment
+from mlgo.compiler.confinement import Confinement, limited_exec, missing_in, missing_protections
 from mlgo.compiler.process import LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.compiler.walls import Walls, gaps, gaps_described, limited_exec
 from mlgo.run import locate
 
 _REFUSED = 1
@@ -71,28 +71,28 @@ class WallsTestCase(ScratchTestCase):
         )
         self.assertEqual(list(self.work.iterdir()), [])
 
-    def run_inside(self, walls: Walls, *command: str) -> ProcessOutcome:
+    def run_inside(self, walls: Confinement, *command: str) -> ProcessOutcome:
         with LimitedProcess(
             command, str(self.work), compiler_environment(), _SECONDS, 1 << 32, 1 << 20, walls
         ) as process:
             return wait_for_end(process, _SECONDS)
 
-    def assert_done(self, walls: Walls, action: str, *words: str) -> None:
+    def assert_done(self, walls: Confinement, action: str, *words: str) -> None:
         outcome = self.run_inside(walls, self.program, action, *words)
         self.assertEqual(outcome.exit_code, 0, f"{action} with walls {walls}: {outcome.stderr}")
 
-    def assert_refused(self, walls: Walls, action: str, *words: str) -> None:
+    def assert_refused(self, walls: Confinement, action: str, *words: str) -> None:
         outcome = self.run_inside(walls, self.program, action, *words)
         self.assertEqual(outcome.exit_code, _REFUSED, f"{action} with walls {walls}: {outcome.stderr}")
         self.assertIn("refused: ", outcome.stderr)
 
-    def stopped_by(self, walls: Walls, *words: str) -> None:
+    def stopped_by(self, walls: Confinement, *words: str) -> None:
         """The harm succeeds without walls; neither these nor all walls let it happen."""
         with self.subTest(words[0], walls=walls):
             self.restore()
-            self.assert_done(Walls.NONE, *words)
+            self.assert_done(Confinement.NONE, *words)
             self.restore()
-            for chosen in (walls, Walls.ALL):
+            for chosen in (walls, Confinement.ALL):
                 self.assert_refused(chosen, *words)
                 self.assert_unharmed()
 
@@ -102,49 +102,49 @@ class WallsTestCase(ScratchTestCase):
             self.skipTest(f"Landlock {version} is needed, this kernel has {found or 'none'}")
 
     def described(self) -> dict[str, int]:
-        lines = compiler_walls.described(self.program).splitlines()
+        lines = compiler_confinement.described(self.program).splitlines()
         return {name: int(value) for name, value in (line.split() for line in lines)}
 
 
 class FilesTest(WallsTestCase):
     def test_work_inside_goes_on(self):
-        for walls in Walls:
+        for walls in Confinement:
             self.assert_done(walls, "work")
 
     def test_files_outside_are_not_changed(self):
         self.skip_without_landlock(3)
         here, new = str(self.precious), str(self.outside / "new")
-        self.stopped_by(Walls.LANDLOCK, "write", new)
-        self.stopped_by(Walls.LANDLOCK, "append", here)
-        self.stopped_by(Walls.LANDLOCK, "truncate", here)
-        self.stopped_by(Walls.LANDLOCK, "truncate_reading", here)
-        self.stopped_by(Walls.LANDLOCK, "remove", here)
-        self.stopped_by(Walls.LANDLOCK, "make_folder", new)
-        self.stopped_by(Walls.LANDLOCK, "rename", here, new)
-        self.stopped_by(Walls.LANDLOCK, "write", "../outside/new")
+        self.stopped_by(Confinement.LANDLOCK, "write", new)
+        self.stopped_by(Confinement.LANDLOCK, "append", here)
+        self.stopped_by(Confinement.LANDLOCK, "truncate", here)
+        self.stopped_by(Confinement.LANDLOCK, "truncate_reading", here)
+        self.stopped_by(Confinement.LANDLOCK, "remove", here)
+        self.stopped_by(Confinement.LANDLOCK, "make_folder", new)
+        self.stopped_by(Confinement.LANDLOCK, "rename", here, new)
+        self.stopped_by(Confinement.LANDLOCK, "write", "../outside/new")
 
     def test_outside_is_not_reachable_through_links(self):
         self.skip_without_landlock()
-        self.stopped_by(Walls.LANDLOCK, "link", str(self.precious), "link")
-        self.stopped_by(Walls.LANDLOCK, "symlink", str(self.precious), "link")
-        self.stopped_by(Walls.LANDLOCK, "fifo", "fifo")
+        self.stopped_by(Confinement.LANDLOCK, "link", str(self.precious), "link")
+        self.stopped_by(Confinement.LANDLOCK, "symlink", str(self.precious), "link")
+        self.stopped_by(Confinement.LANDLOCK, "fifo", "fifo")
 
     def test_attributes_outside_are_not_changed(self):
-        self.stopped_by(Walls.FILTER, "chmod", str(self.precious))
-        self.stopped_by(Walls.FILTER, "touch", str(self.precious))
+        self.stopped_by(Confinement.FILTER, "chmod", str(self.precious))
+        self.stopped_by(Confinement.FILTER, "touch", str(self.precious))
 
 
 class ExecutionTest(WallsTestCase):
     def test_no_other_program(self):
         program = "/bin/true"
-        self.stopped_by(Walls.FILTER, "execute", program)
-        self.stopped_by(Walls.FILTER, "execute", self.program)
-        self.stopped_by(Walls.FILTER, "execute_memory", program)
-        self.stopped_by(Walls.FILTER, "execute_again", program)
+        self.stopped_by(Confinement.FILTER, "execute", program)
+        self.stopped_by(Confinement.FILTER, "execute", self.program)
+        self.stopped_by(Confinement.FILTER, "execute_memory", program)
+        self.stopped_by(Confinement.FILTER, "execute_again", program)
 
     def test_landlock_alone_stops_other_programs(self):
         self.skip_without_landlock()
-        self.stopped_by(Walls.LANDLOCK, "execute", "/bin/true")
+        self.stopped_by(Confinement.LANDLOCK, "execute", "/bin/true")
 
     def test_a_script_executes_but_does_no_other_harm(self):
         self.skip_without_landlock()
@@ -152,10 +152,10 @@ class ExecutionTest(WallsTestCase):
         script.write_text(f'#!/bin/sh\n"{self.program}" "$@"\n')
         script.chmod(0o755)
         self.program = str(script)
-        self.assert_done(Walls.ALL, "execute", "/bin/true")
-        self.stopped_by(Walls.LANDLOCK, "write", str(self.outside / "new"))
-        self.stopped_by(Walls.FILTER, "chmod", str(self.precious))
-        self.assertRegex(gaps(script), "compiler is no ELF program, so compiles can start programs$")
+        self.assert_done(Confinement.ALL, "execute", "/bin/true")
+        self.stopped_by(Confinement.LANDLOCK, "write", str(self.outside / "new"))
+        self.stopped_by(Confinement.FILTER, "chmod", str(self.precious))
+        self.assertRegex(missing_protections(script), "compiler is no ELF program, so compiles can start programs$")
 
 
 class NetworkTest(WallsTestCase):
@@ -171,18 +171,18 @@ class NetworkTest(WallsTestCase):
     def test_no_connection(self):
         local = ("127.0.0.1", 0)
         with self.listening(socket.AF_INET, socket.SOCK_STREAM, local) as port:
-            self.stopped_by(Walls.FILTER, "tcp", port)
+            self.stopped_by(Confinement.FILTER, "tcp", port)
         with self.listening(socket.AF_INET, socket.SOCK_DGRAM, local) as port:
-            self.stopped_by(Walls.FILTER, "udp", port)
+            self.stopped_by(Confinement.FILTER, "udp", port)
 
     def test_landlock_alone_stops_tcp_and_abstract_sockets(self):
         self.skip_without_landlock(6)
         with self.listening(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)) as port:
-            self.stopped_by(Walls.LANDLOCK, "tcp", port)
+            self.stopped_by(Confinement.LANDLOCK, "tcp", port)
         name = f"mlgo-{os.getpid()}"
         with self.listening(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{name}"):
-            self.stopped_by(Walls.LANDLOCK, "abstract", name)
-            self.stopped_by(Walls.FILTER, "abstract", name)
+            self.stopped_by(Confinement.LANDLOCK, "abstract", name)
+            self.stopped_by(Confinement.FILTER, "abstract", name)
 
 
 class OtherProcessesTest(WallsTestCase):
@@ -195,18 +195,18 @@ class OtherProcessesTest(WallsTestCase):
 
     def test_no_signals(self):
         self.skip_without_landlock(6)
-        self.stopped_by(Walls.LANDLOCK, "kill", self.victim)
+        self.stopped_by(Confinement.LANDLOCK, "kill", self.victim)
 
     def test_limits_and_memory_of_others(self):
-        self.stopped_by(Walls.FILTER, "limits_of", self.victim)
-        self.assert_refused(Walls.FILTER, "trace", self.victim)
+        self.stopped_by(Confinement.FILTER, "limits_of", self.victim)
+        self.assert_refused(Confinement.FILTER, "trace", self.victim)
 
 
 class KernelTest(WallsTestCase):
     def test_calls_that_no_compiler_needs(self):
         # Without walls, containers allow some of them and others not.
         for action in ("namespace", "unshare", "io_uring", "shared_memory", "program_in_kernel"):
-            outcome = self.run_inside(Walls.FILTER, self.program, action)
+            outcome = self.run_inside(Confinement.FILTER, self.program, action)
             self.assertEqual(
                 (outcome.exit_code, outcome.stderr), (_REFUSED, "refused: Operation not permitted\n"), action
             )
@@ -233,15 +233,15 @@ class MissingWallsTest(WallsTestCase):
                 self.assertEqual(executed, 0 if _SECCOMP in calls else _REFUSED)
 
     def test_the_line_in_the_log(self):
-        self.assertIsNone(gaps_described("landlock 7\nfilter 1\nnative 1\n", "clang"))
+        self.assertIsNone(missing_in("landlock 7\nfilter 1\nnative 1\n", "clang"))
         self.assertEqual(
-            gaps_described("landlock 0\nfilter 0\nnative 1\n", "clang"),
+            missing_in("landlock 0\nfilter 0\nnative 1\n", "clang"),
             "compiles are confined in part only: no Landlock,"
             " so compiles can write outside their temporary directories;"
             " no seccomp filters, so compiles can use the network; compiles can start programs",
         )
-        self.assertRegex(gaps_described("landlock 2\nfilter 1\nnative 1\n", "clang"), "Landlock 2, .* can truncate")
-        self.assertRegex(gaps_described("landlock 5\nfilter 1\nnative 1\n", "clang"), "Landlock 5, .* can send signals")
+        self.assertRegex(missing_in("landlock 2\nfilter 1\nnative 1\n", "clang"), "Landlock 2, .* can truncate")
+        self.assertRegex(missing_in("landlock 5\nfilter 1\nnative 1\n", "clang"), "Landlock 5, .* can send signals")
 
     def test_an_unknown_word_starts_nothing(self):
         words = [limited_exec(), "some", str(os.getpid()), "60", str(1 << 32), str(1 << 20), self.program, "work"]

@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 
+from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.process import run_confined
 from mlgo.compiler.verification.linked import linked_object
-from mlgo.compiler.walls import Walls
 from mlgo.corpus import elf
 from mlgo.corpus.elf import ElfError, ElfFile
 from mlgo.run import signals
@@ -104,7 +104,9 @@ class Comparer:
             removals = [f"--remove-section={name}" for name in self.embedded]
             try:
                 # It copies permissions, which the filter forbids.
-                done = run_confined([self.objcopy, *removals, given, taken], directory, _SECONDS, walls=Walls.LANDLOCK)
+                done = run_confined(
+                    [self.objcopy, *removals, given, taken], directory, _SECONDS, walls=Confinement.LANDLOCK
+                )
             except OSError as error:
                 raise RunError(
                     f"--llvm_objcopy_path={self.objcopy}",

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from mlgo.compiler import executor
-from mlgo.compiler.repeats import Repeats
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.compiler.verification.likely import with_likely_reason
@@ -78,7 +77,7 @@ def verify(
     found = _Found([], _refused(corpus), {})
     shown.advance(len(found.different))
     usable = [module for module in corpus.modules if module.name not in found.different]
-    repeats = Repeats()
+    repeats = executor.Repeats()
     with moved(corpus) as copy:
         moved_modules = [module for module in copy.modules if module.name not in found.different]
         here = None if originals is not None else _objects(usable, clang, limits, workers, repeats)
@@ -157,7 +156,11 @@ def _settle(name: str, answer, found: _Found, shown: progress.Progress) -> None:
 
 
 def _objects(
-    modules: Sequence[Module], clang: pathlib.Path, limits: CompileLimits, workers: int | None, repeats: Repeats
+    modules: Sequence[Module],
+    clang: pathlib.Path,
+    limits: CompileLimits,
+    workers: int | None,
+    repeats: executor.Repeats,
 ) -> Iterator[CompileResult | CompileFailure]:
     requests = (CompileRequest(clang, module, want_log=False, want_object=True, limits=limits) for module in modules)
     return executor.run_ordered(requests, workers, repeats.add)

@@ -13,7 +13,7 @@ _LIMITED_EXEC = "mlgo/compiler/limited_exec"
 _PROTECTS_FROM_TRUNCATION, _PROTECTS_FROM_SIGNALS = 3, 6
 
 
-class Walls(enum.StrEnum):
+class Confinement(enum.StrEnum):
     """The walls that are built, of those that the kernel has. Less than all of them is for tests and measurements."""
 
     ALL = "all"
@@ -28,9 +28,9 @@ def limited_exec() -> str:
     return str(locate.runfile(_LIMITED_EXEC))
 
 
-def gaps(compiler: str | os.PathLike[str]) -> str | None:
+def missing_protections(compiler: str | os.PathLike[str]) -> str | None:
     """What a foreign module could still do here if it took over `compiler`, as one line; None: nothing known."""
-    return gaps_described(described(compiler), os.fspath(compiler))
+    return missing_in(described(compiler), os.fspath(compiler))
 
 
 def described(compiler: str | os.PathLike[str]) -> str:
@@ -39,8 +39,8 @@ def described(compiler: str | os.PathLike[str]) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
-def gaps_described(described: str, compiler: str) -> str | None:
-    """See `gaps`.
+def missing_in(described: str, compiler: str) -> str | None:
+    """See `missing_protections`.
 
     Args: described: output of `limited_exec --describe`.
     """
