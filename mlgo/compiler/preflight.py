@@ -7,8 +7,7 @@ import tempfile
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
 from mlgo.corpus.corpus import Module
-from mlgo.problems import stock
-from mlgo.problems.problem import Problem
+from mlgo.problems.problem import STOCK, Problem
 from mlgo.run.exit_codes import RunError
 
 # Textual IR is as good as bitcode for -x ir. One function, so that the register allocator runs and opens its log.
@@ -42,12 +41,12 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
     if failure is None:
         return
     if failure.kind == FailureKind.BAD_FLAGS:
-        if problem.features_of_ours and _failure(clang, stock.for_stock_compilers(problem), None) is None:
+        if problem.features_of_ours and _failure(clang, problem.for_stock_compilers(), None) is None:
             raise RunError(
                 read,
                 f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
                 f" ({failure.detail})",
-                f"Give --problem={problem.folder}+{stock.SETTING}, or {_BUILD_IT}",
+                f"Give --problem={problem.folder}+{STOCK}, or {_BUILD_IT}",
             )
         raise RunError(
             read,

@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mlgo.flags import peer_settings
-from mlgo.flags.peer_gin import Binding, Reference, bindings_of_file, bindings_of_flags
+from mlgo.flags.peer_gin import bindings_of_file, bindings_of_flags
 from mlgo.flags.peer_settings import Flag, NoEffect, Only, Setting
 from mlgo.run.exit_codes import RunError
+from mlgo.run.gin_text import Binding, Reference
 
 _FILES, _BINDINGS = "gin_files", "gin_bindings"
 #: A file of ml-compiler-opt, by its place in a checkout.

@@ -1,60 +1,19 @@
 """Reads gin files and bindings as ml-compiler-opt's documents have them, and runs and imports nothing of it."""
 
-import dataclasses
-import io
 import pathlib
 import re
-import tokenize
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from gin import config_parser
 
 from mlgo.run.exit_codes import RunError
-from mlgo.run.gin_text import MOST_BYTES, REMEDY, check_text
+from mlgo.run.gin_text import MOST_BYTES, REMEDY, Binding, parse
 from mlgo.run.regular_file import read_text
 
 #: Files that one file includes, directly or not; ml-compiler-opt's include three.
 _MOST_INCLUDES = 32
 #: Modules that ml-compiler-opt's files import, so that their settings exist. Nothing is imported.
 _IMPORTED = re.compile(r"(compiler_opt|tf_agents|gin\.tf)(\..*)?")
-
-
-@dataclasses.dataclass(frozen=True)
-class Reference:
-    """A value `@name` or `@name()`."""
-
-    name: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Macro:
-    """A value `%name`."""
-
-    name: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Binding:
-    """One setting.
-
-    Attributes:
-      key: "CLASS.FIELD", or the name of a macro.
-      value: a literal, which may contain References and Macros.
-      source: the file or flag, for messages.
-    """
-
-    key: str
-    value: Any
-    source: str
-
-
-class _Described(config_parser.ParserDelegate):
-    def configurable_reference(self, scoped_configurable_name: str, evaluate: bool) -> Reference:
-        return Reference(scoped_configurable_name)
-
-    def macro(self, macro_name: str) -> Macro:
-        return Macro(macro_name)
 
 
 def bindings_of_file(path: pathlib.Path, locate: Callable[[str], pathlib.Path | None]) -> list[Binding]:
@@ -99,29 +58,10 @@ class _File:
 
 
 def _of_text(text: str, source: str, included: Callable[[str, str], Iterator[Binding]]) -> Iterator[Binding]:
-    check_text(text, source)
-    file = io.StringIO(text)
-    file.name = source
-    try:
-        statements = list(config_parser.ConfigParser(file, _Described()))
-    except (
-        tokenize.TokenError,
-        SyntaxError,
-        TypeError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-        OverflowError,
-    ) as error:
-        first = (str(error) or type(error).__name__).partition("\n")[0].strip()
-        raise RunError(source, f"is not written in gin's syntax: {first}", REMEDY) from error
-    for statement in statements:
-        if isinstance(statement, config_parser.ImportStatement):
-            if not _IMPORTED.fullmatch(statement.module):
-                raise RunError(source, f"imports the module {statement.module}, which would run it", REMEDY)
+    for statement in parse(text, source):
+        if isinstance(statement, Binding):
+            yield statement
         elif isinstance(statement, config_parser.IncludeStatement):
             yield from included(statement.filename, source)
-        elif isinstance(statement, config_parser.BindingStatement):
-            scope = f"{statement.scope}/" if statement.scope else ""
-            name = f".{statement.arg_name}" if statement.arg_name else ""
-            yield Binding(f"{scope}{statement.selector}{name}", statement.value, source)
+        elif not _IMPORTED.fullmatch(statement.module):
+            raise RunError(source, f"imports the module {statement.module}, which would run it", REMEDY)

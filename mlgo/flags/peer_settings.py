@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mlgo.flags.peer_gin import Macro, Reference
+from mlgo.run.gin_text import Macro, Reference
 
 #: Value of config_registry.get_configuration.implementation -> our problem.
 PROBLEMS = {

@@ -61,7 +61,7 @@ def define_flags(defaults: Defaults) -> None:
             "problem", defaults.problems[0], f"What to learn: {names}; weights may follow, as in {_WEIGHTS_EXAMPLE}."
         )
         flags.register_validator(
-            "problem", lambda name: executed_cost.without_weights(name) in defaults.problems, f"is none of {names}"
+            "problem", lambda name: name.partition(".")[0] in defaults.problems, f"is none of {names}"
         )
     default = (
         f" Default: out/{defaults.output} in the workspace; with --problem, out/PROBLEM." if defaults.output else ""

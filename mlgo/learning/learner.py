@@ -124,9 +124,8 @@ class Learner(abc.ABC):
         self.prepare(network, dict(state or {}))
 
     @classmethod
-    def network_forms(cls, start: PolicyNetwork, config: typing.Any) -> list[PolicyNetwork]:
+    def network_forms(cls, start: PolicyNetwork) -> list[PolicyNetwork]:
         """Networks of all shapes that its policies have when it starts from `start`."""
-        del config
         return [start]
 
     @abc.abstractmethod

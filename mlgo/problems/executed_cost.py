@@ -54,9 +54,3 @@ class ExecutedCost:
     def flags(self) -> list[str]:
         """cc1 flags of a development clang that logs this cost as the reward of register allocation."""
         return ["-mllvm", f"-{_OPTION}={self}"]
-
-
-def without_weights(problem_name: str) -> str:
-    """The name of a problem without the weights that may follow `SETTING`; other names as they are."""
-    name, setting, _ = problem_name.partition(f"+{SETTING}.")
-    return f"{name}+{SETTING}" if setting else problem_name

@@ -1,6 +1,6 @@
 import unittest
 
-from mlgo.problems.executed_cost import ExecutedCost, without_weights
+from mlgo.problems.executed_cost import ExecutedCost
 from mlgo.problems.problem import load_problem
 
 
@@ -30,11 +30,6 @@ class ExecutedCostTest(unittest.TestCase):
     def test_another_spelling_is_the_same_cost(self):
         problem = load_problem("regalloc_eviction+executed_cost.1.0,01,4e0")
         self.assertEqual(problem.name, "regalloc_eviction+executed_cost.1,1,4")
-
-    def test_names_without_weights(self):
-        named = "regalloc_eviction+executed_cost"
-        for name, expected in ((f"{named}.1,0.5,2", named), (named, named), ("regalloc_eviction", "regalloc_eviction")):
-            self.assertEqual(without_weights(name), expected)
 
     def test_refused_weights(self):
         for weights in ("", "1,1", "1,1,4,1", "1,-1,4", "1,inf,4", "nan,1,4", "0,0,0", "one,1,4"):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
-from mlgo.problems import executed_cost, ir2vec, stock
+from mlgo.problems import executed_cost, ir2vec
 
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) by their C++
 # name in the log's header, and the numpy name of the same type. LLVM's own advisors use float, int64_t and int32_t.
@@ -26,7 +26,10 @@ ITEM_BYTES = {
     numpy_name: int("".join(filter(str.isdigit, numpy_name))) // 8 for numpy_name in NUMPY_NAME_OF_LOG_TYPE.values()
 }
 
-_PROBLEM_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_FOLDER = re.compile(r"[a-z][a-z0-9_]*")
+
+#: The word after the "+" of the name of a problem for compilers without our patches.
+STOCK = "stock"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,15 +130,15 @@ class Problem:
     """One optimisation whose decisions a policy can take.
 
     Attributes:
-      name: folder name below mlgo/problems/, e.g. "regalloc_eviction".
+      folder: its folder below mlgo/problems/, e.g. "regalloc_eviction".
       observation_specs: the features, in the order in which the compiler logs them.
       features_of_ours: names of those observations that only our compilers have: a stock clang's interactive channel
         does not send them.
       embeddings: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary, before
         `features_of_ours`. They are observations of `load_problem("NAME+ir2vec")`.
-      vocabulary: of these embeddings; None: they are not observed.
-      cost: what the compiler logs as the score in place of LLVM's own, for `load_problem("NAME+executed_cost")`; None:
-        LLVM's.
+      vocabulary: setting; of these embeddings; None: they are not observed.
+      cost: setting; what the compiler logs as the score, for `load_problem("NAME+executed_cost")`; None: LLVM's own.
+      is_stock: setting; whether the problem is that of a compiler without our patches, `load_problem("NAME+stock")`.
       has_executed_cost: whether the compiler can log such a cost.
       action_spec: the decision; `action_spec.name` is also the name of the model's output.
       action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
@@ -168,7 +171,7 @@ class Problem:
       model_only_inputs: inputs which the training model must have and which LLVM leaves at zero.
     """
 
-    name: str
+    folder: str
     observation_specs: tuple[TensorSpec, ...]
     action_spec: TensorSpec
     action_count: int | None
@@ -181,6 +184,7 @@ class Problem:
     embeddings: tuple[str, ...] = ()
     vocabulary: ir2vec.Vocabulary | None = None
     cost: executed_cost.ExecutedCost | None = None
+    is_stock: bool = False
     has_executed_cost: bool = False
     levels: Levels = Levels()
     decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
@@ -207,9 +211,8 @@ class Problem:
     )
 
     def __post_init__(self):
-        names = (self.policy_name, self._name_with_cost(), f"{self.folder}+{stock.SETTING}")
-        if not _PROBLEM_NAME.fullmatch(self.folder) or self.name not in names:
-            raise ValueError(f"problem name {self.name!r} must be a folder name like regalloc_eviction")
+        if not _FOLDER.fullmatch(self.folder):
+            raise ValueError(f"problem name {self.folder!r} must be a folder name like regalloc_eviction")
         names = [spec.name for spec in self.logged_specs()]
         if len(set(names)) != len(names):
             raise ValueError(f"problem {self.name}: two tensors have the same name among {names}")
@@ -269,23 +272,19 @@ class Problem:
             raise ValueError(f"problem {self.name}: {kind} is decided from single values; {large} have several")
 
     @property
-    def folder(self) -> str:
-        """The folder below mlgo/problems: the name without settings."""
-        return self.name.partition("+")[0]
+    def name(self) -> str:
+        """The name that traces, caches and messages record; `load_problem` of it gives the problem with its setting."""
+        return self.policy_name if self.cost is None else f"{self.folder}+{executed_cost.SETTING}.{self.cost}"
 
     @property
     def policy_name(self) -> str:
         """The name that policies and their normalisers record: without what changes the score alone."""
-        return self.name if self.cost is None and self.vocabulary is None else self._name_with(self.vocabulary)
-
-    def _name_with(self, vocabulary: ir2vec.Vocabulary | None) -> str:
-        return self.folder if vocabulary is None else f"{self.folder}+{ir2vec.SETTING}.{vocabulary}"
-
-    def _name_with_cost(self) -> str:
-        return self.folder if self.cost is None else f"{self.folder}+{executed_cost.SETTING}.{self.cost}"
+        if self.is_stock:
+            return f"{self.folder}+{STOCK}"
+        return self.folder if self.vocabulary is None else f"{self.folder}+{ir2vec.SETTING}.{self.vocabulary}"
 
     def with_vocabulary(self, vocabulary: ir2vec.Vocabulary) -> "Problem":
-        """The problem with embeddings among its observations; its name contains the vocabulary's identity.
+        """The problem with embeddings among its observations.
 
         Raises: ValueError: LLVM observes no embeddings for this problem.
         """
@@ -294,15 +293,10 @@ class Problem:
         ours = [spec for spec in self.observation_specs if spec.name in self.features_of_ours]
         embeddings = [TensorSpec(name, "float32", (vocabulary.dimension,)) for name in self.embeddings]
         others = [spec for spec in self.observation_specs if spec not in ours and spec.name not in self.embeddings]
-        return dataclasses.replace(
-            self,
-            name=self._name_with(vocabulary),
-            observation_specs=(*others, *embeddings, *ours),
-            vocabulary=vocabulary,
-        )
+        return dataclasses.replace(self, observation_specs=(*others, *embeddings, *ours), vocabulary=vocabulary)
 
     def with_cost(self, cost: executed_cost.ExecutedCost) -> "Problem":
-        """The problem with `cost` as the logged score; its name contains the weights.
+        """The problem with `cost` as the logged score.
 
         Raises: ValueError: the compiler logs no such cost for this problem.
         """
@@ -310,7 +304,27 @@ class Problem:
             raise ValueError(
                 f"problem {self.name}: its score is not of register allocation; leave out +{executed_cost.SETTING}"
             )
-        return dataclasses.replace(self, name=f"{self.folder}+{executed_cost.SETTING}.{cost}", cost=cost)
+        return dataclasses.replace(self, cost=cost)
+
+    def for_stock_compilers(self) -> "Problem":
+        """The problem with LLVM's own features only, and without call sites in the log and files of decisions.
+
+        A policy for a compiler without our patches must not look at what only our compilers compute: LLVM leaves the
+        input of a feature that it does not know at zero, without a message.
+
+        Raises: ValueError: the problem has LLVM's features only, so it is that of stock compilers already.
+        """
+        if not self.features_of_ours:
+            raise ValueError(f"problem {self.name}: has LLVM's own features only; leave out +{STOCK}")
+        return dataclasses.replace(
+            self,
+            is_stock=True,
+            observation_specs=self.interactive_specs(),
+            features_of_ours=frozenset(),
+            embeddings=(),
+            context_flags=(),
+            decisions_flag=None,
+        )
 
     def elements(self, spec: TensorSpec) -> tuple[str, ...]:
         """The names under which the values of an observation are normalised: its own; of an embedding NAME[0], ..."""
@@ -415,7 +429,7 @@ def load_problem(name: str) -> Problem:
       RunError: the vocabulary is missing or malformed.
     """
     folder, plus, setting = name.partition("+")
-    if not _PROBLEM_NAME.fullmatch(folder):
+    if not _FOLDER.fullmatch(folder):
         raise ValueError(f"problem name {name!r} is not a folder name; the problems are {', '.join(problem_names())}")
     try:
         problem = importlib.import_module(f"mlgo.problems.{folder}.problem").PROBLEM
@@ -426,13 +440,13 @@ def load_problem(name: str) -> Problem:
         ) from error
     if not plus:
         return problem
-    if setting == stock.SETTING:
-        return stock.for_stock_compilers(problem)
+    if setting == STOCK:
+        return problem.for_stock_compilers()
     word, dot, identity = setting.partition(".")
     if word == executed_cost.SETTING:
         return problem.with_cost(executed_cost.ExecutedCost.parse(identity) if dot else executed_cost.ExecutedCost())
     if word != ir2vec.SETTING:
-        settings = ", ".join(f"+{known.SETTING}" for known in (ir2vec, stock, executed_cost))
+        settings = ", ".join(f"+{known}" for known in (ir2vec.SETTING, STOCK, executed_cost.SETTING))
         raise ValueError(f"problem name {name!r}: the settings are {settings}")
     return problem.with_vocabulary(
         ir2vec.Vocabulary.parse(identity) if dot else ir2vec.vocabulary_in(ir2vec.built_in_file())

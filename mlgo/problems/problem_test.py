@@ -87,7 +87,7 @@ class RefusalTest(unittest.TestCase):
     def test_problem(self):
         problem: Problem = load_problem("regalloc_eviction")
         with self.assertRaisesRegex(ValueError, "must be a folder name"):
-            dataclasses.replace(problem, name="Eviction!")
+            dataclasses.replace(problem, folder="Eviction!")
         with self.assertRaisesRegex(ValueError, "two tensors have the same name"):
             dataclasses.replace(problem, observation_specs=problem.observation_specs * 2)
         with self.assertRaisesRegex(ValueError, "mask mask has 33 elements for 5 decisions"):

@@ -15,7 +15,7 @@ from mlgo.trace.trace import Decisions
 from mlgo.trace.vocabulary import VocabularyConfig
 
 PROBLEM = Problem(
-    name="toy",
+    folder="toy",
     observation_specs=(
         TensorSpec("mask", "int64", (1, 4)),
         TensorSpec("weight", "float32", (1, 4)),

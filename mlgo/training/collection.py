@@ -3,12 +3,13 @@ policy.
 """
 
 import collections
+import contextlib
 import dataclasses
 import itertools
 import pathlib
 import time
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -23,9 +24,13 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
 from mlgo.score.score import CorpusScore, failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_modules
 
 if typing.TYPE_CHECKING:
     from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
+
+CompileOutcome = CompileResult | CompileFailure
 
 #: Quantiles of the improvements that an iteration's record holds, by name.
 _QUANTILES = {"lowest": 0.0, "p05": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95, "highest": 1.0}
@@ -58,48 +63,48 @@ class Seconds:
 
 @dataclasses.dataclass(frozen=True)
 class CompileJob:
-    """One compile of an iteration: `variant` is an index into the variants."""
+    """One compile of an iteration; `index` is that of `variant` among the variants of the iteration."""
 
     module: Module
-    variant: int
+    variant: Variant
+    index: int
 
     @property
     def name(self) -> str:
         """For messages and folders."""
-        return f"{self.module.name} {self.variant}"
+        return f"{self.module.name} {self.index}"
 
 
 def jobs_of(modules: Sequence[Module], variants: Sequence[Variant]) -> list[CompileJob]:
-    """The iteration's compiles in their order: by module, then by variant."""
-    return [CompileJob(module, index) for module in modules for index in range(len(variants))]
+    """The compiles of `modules` in their order: by module, then by variant."""
+    return [CompileJob(module, variant, index) for module in modules for index, variant in enumerate(variants)]
 
 
-class VariantModels:
-    """Writes the policies of an iteration for the compiler, as they are asked for.
+class JobModels:
+    """Writes the policies of an iteration's jobs for the compiler, as they are asked for.
 
-    A greedy variant has one model for all modules, an exploring one a model per compile, with a separate seed.
+    Greedy variants with one network have one model for all modules, an exploring one a model per compile, with a
+    separate seed.
     """
 
-    def __init__(self, models: "CollectionPolicy", variants: Sequence[Variant], seed: int, iteration: int):
-        self._models, self._variants = models, variants
-        self._seed, self._iteration = seed, iteration
+    def __init__(self, models: "CollectionPolicy", seed: int, iteration: int):
+        self._models, self._seed, self._iteration = models, seed, iteration
         self._greedy: dict[int, pathlib.Path] = {}
 
     def write(self, job: CompileJob) -> pathlib.Path:
         """The model for `job`."""
-        variant = self._variants[job.variant]
-        if variant.exploring:
-            seed = determinism.derive_seed(self._seed, "exploration", self._iteration, job.module.name, job.variant)
-            return self._models.write(variant.network, job.name, seed)
+        network = job.variant.network
+        if job.variant.exploring:
+            seed = determinism.derive_seed(self._seed, "exploration", self._iteration, job.module.name, job.index)
+            return self._models.write(network, job.name, seed)
         # Variants often share one network.
-        key = id(variant.network)
-        if key not in self._greedy:
-            self._greedy[key] = self._models.write(variant.network, f"greedy {len(self._greedy)}", None)
-        return self._greedy[key]
+        if id(network) not in self._greedy:
+            self._greedy[id(network)] = self._models.write(network, f"greedy {len(self._greedy)}", None)
+        return self._greedy[id(network)]
 
     def remove(self, job: CompileJob) -> None:
         """`job` was compiled."""
-        if self._variants[job.variant].exploring:
+        if job.variant.exploring:
             self._models.remove(job.name)
 
     def close(self) -> None:
@@ -109,128 +114,153 @@ class VariantModels:
         self._models.forget_networks()
 
 
-def collect(
-    title: str,
-    jobs: Sequence[CompileJob],
-    outcomes: Iterator[tuple[Module, CompileResult | CompileFailure]],
-    models: VariantModels,
-    default: Mapping[str, ModuleRecord],
-    problem: Problem,
-    corpus_score: CorpusScore,
-    normalizer: Normalizer | None,
-    max_failure_ratio: float,
-    seconds: Seconds,
-) -> tuple[list[Sample], dict[str, str]]:
-    """Takes the outcomes of `jobs` from `outcomes` and makes samples of them while others compile.
+def compile_jobs(
+    jobs: Sequence[CompileJob], setup: CompileSetup, models: JobModels, wants_log: Sequence[bool]
+) -> Generator[CompileOutcome, None, None]:
+    """Compiles `jobs`, as far as it is asked for; yields the outcomes in their order. Args: wants_log: of each job."""
+    compiled = compile_modules([job.module for job in jobs], setup, map(models.write, jobs), wants_log)
+    with contextlib.closing(models), contextlib.closing(compiled):
+        for job, (_, outcome) in zip(jobs, compiled, strict=True):
+            models.remove(job)
+            yield outcome
 
-    Args:
-      title: for messages.
-      jobs: the compiles, in order.
-      outcomes: those of the jobs; others may follow.
-      models: the model of a job is removed when the job is done.
+
+@dataclasses.dataclass(frozen=True)
+class Scoring:
+    """How compiles of a corpus are scored.
+
+    Attributes:
+      problem: of the decisions.
+      corpus_score: computes improvements and credits.
       default: module name -> its record under the compiler's default.
-      problem: the problem of the decisions.
-      corpus_score: computes improvements.
-      normalizer: normaliser of the packed decisions; None: samples without decisions.
+    """
+
+    problem: Problem
+    corpus_score: CorpusScore
+    default: Mapping[str, ModuleRecord]
+
+    @classmethod
+    def of_default(cls, problem: Problem, default: Mapping[str, ModuleRecord], reward: str) -> "Scoring":
+        """The scoring by `reward`, given the compiler's default over the whole corpus."""
+        functions = {name: record.functions for name, record in default.items()}
+        return cls(problem, score_of(problem).for_corpus(functions, reward), default)
+
+    def improvement(self, module: str, outcome: CompileOutcome) -> tuple[float, float] | None:
+        """(improvement, weight in means) of a compile of `module`, see CorpusScore.module_improvement; a failed one
+        counts as the worst.
+        """
+        default = self.default[module].functions
+        if isinstance(outcome, CompileFailure):
+            return failed_improvement(self.corpus_score, module, default)
+        return self.corpus_score.module_improvement(module, score_of(self.problem).read(outcome), default)
+
+    def samples(
+        self, module: str, results: Sequence[tuple[int, CompileResult]], normalizer: Normalizer | None
+    ) -> list[Sample]:
+        """What the learner is told of the compiles of `module`; those without a score on one of the sides are left out.
+
+        Args:
+          results: (index of the variant, result) of each compile.
+          normalizer: of the packed decisions; None: samples without decisions.
+        """
+        default, score = self.default[module].functions, score_of(self.problem)
+        scores = [score.read(result) for _, result in results]
+        overall = [self.corpus_score.module_improvement(module, found, default) for found in scores]
+        decided = [
+            normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
+            for (_, result), whole in zip(results, overall, strict=True)
+        ]
+        logs = [result.log for _, result in itertools.compress(results, decided)]
+        credits = iter(self.corpus_score.credits_of(module, list(itertools.compress(scores, decided)), default, logs))
+        samples = []
+        for (variant, result), whole, has_decisions in zip(results, overall, decided, strict=True):
+            if whole is None:
+                continue
+            if not has_decisions:
+                samples.append(Sample(module, variant, *whole))
+                continue
+            log = result.log
+            observations = pack(log.features, log.actions, normalizer, self.problem, log.observation_context)
+            samples.append(Sample(module, variant, *whole, observations, *next(credits)))
+        return samples
+
+    def with_failed(self, samples: Sequence[Sample], failed: Sequence[int]) -> list[Sample]:
+        """The samples of one module and of those of its compiles that failed, by variant.
+
+        A failed compile counts as the worst: its module as `failed_improvement` says; each of its functions as the
+        worst function of the module's other compiles, and never as better than the default. Its decisions are not
+        known, so they cannot be blamed. But algorithms that compare the compiles of a module then prefer the decisions
+        of all others, and failing never pays. Without another compile there is nothing to compare.
+
+        Args: failed: the variants whose compiles failed.
+        """
+        if not samples or not failed:
+            return list(samples)
+        module = samples[0].module
+        worst = min([0.0, *(value for sample in samples for value in sample.credits.values())])
+        credited = {name: worst for sample in samples for name in sample.credits}
+        counted = failed_improvement(self.corpus_score, module, self.default[module].functions)
+        lost = [] if counted is None else [Sample(module, v, *counted, credits=credited, failed=True) for v in failed]
+        return sorted([*samples, *lost], key=lambda sample: sample.variant)
+
+
+@dataclasses.dataclass(frozen=True)
+class Iteration:
+    """What an iteration collects.
+
+    Attributes:
+      title: for messages.
+      jobs: its compiles, in order.
+      normalizer: of the packed decisions; None: samples without decisions.
       max_failure_ratio: fraction of the jobs that may fail.
       seconds: the time of each part is added to it.
+    """
 
-    Returns: the samples, in the order of the jobs, see `with_failed`; and the kind of failure by "MODULE, sample K".
+    title: str
+    jobs: Sequence[CompileJob]
+    normalizer: Normalizer | None
+    max_failure_ratio: float
+    seconds: Seconds
+
+
+def collect(
+    iteration: Iteration, outcomes: Iterator[CompileOutcome], scoring: Scoring
+) -> tuple[list[Sample], dict[str, str]]:
+    """Takes the outcomes of the iteration's jobs and makes samples of them while others compile.
+
+    Args: outcomes: those of the jobs; others may follow.
+    Returns: the samples, in the order of the jobs, see `Scoring.with_failed`; and the kind of failure by "MODULE,
+      sample K".
     Raises: RunError: too many compiles failed, or no module has a score on both sides.
     """
-    failures = FailureLimit(title, len(jobs), max_failure_ratio)
+    failures = FailureLimit(iteration.title, len(iteration.jobs), iteration.max_failure_ratio)
     samples: list[Sample] = []
-    begin = time.monotonic()
-    for module, of_module in itertools.groupby(jobs, key=lambda job: job.module):
+    seconds, begin = iteration.seconds, time.monotonic()
+    for module, of_module in itertools.groupby(iteration.jobs, key=lambda job: job.module):
         results: list[tuple[int, CompileResult]] = []
         failed: list[int] = []
         for job in of_module:
-            _, outcome = next(outcomes)
+            outcome = next(outcomes)
             arrived = time.monotonic()
             seconds.waiting += arrived - begin
-            models.remove(job)
             if isinstance(outcome, CompileFailure):
-                failures.add(f"{module.name}, sample {job.variant}", outcome.kind.value, outcome.detail)
-                failed.append(job.variant)
+                failures.add(f"{module.name}, sample {job.index}", outcome.kind.value, outcome.detail)
+                failed.append(job.index)
             else:
                 seconds.clang += outcome.cpu_seconds
-                results.append((job.variant, outcome))
-            begin = time.monotonic()
-            seconds.preparing += begin - arrived
-        of_results = samples_of(module.name, results, default[module.name], problem, corpus_score, normalizer)
-        samples += with_failed(of_results, failed, default[module.name], corpus_score)
-        arrived, begin = begin, time.monotonic()
-        seconds.preparing += begin - arrived
-    models.close()
+                results.append((job.index, outcome))
+            begin = arrived
+        samples += scoring.with_failed(scoring.samples(module.name, results, iteration.normalizer), failed)
+        prepared, begin = begin, time.monotonic()
+        seconds.preparing += begin - prepared
     if not samples:
         raise RunError(
-            title,
-            f"none of {len(jobs)} compiles has a score that could be compared with the default's",
+            iteration.title,
+            f"none of {len(iteration.jobs)} compiles has a score that could be compared with the default's",
             "Raise --modules_per_iteration",
             ExitCode.NOTHING_PRODUCED,
         )
     return samples, dict(failures.failed)
-
-
-def samples_of(
-    module: str,
-    results: Sequence[tuple[int, CompileResult]],
-    default: ModuleRecord,
-    problem: Problem,
-    corpus_score: CorpusScore,
-    normalizer: Normalizer | None,
-) -> list[Sample]:
-    """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the
-    sides are left out.
-    """
-    score = score_of(problem)
-    scores = [score.read(result) for _, result in results]
-    overall = [corpus_score.module_improvement(module, found, default.functions) for found in scores]
-    decided = [
-        normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
-        for (_, result), whole in zip(results, overall, strict=True)
-    ]
-    credits = iter(
-        corpus_score.credits_of(
-            module,
-            list(itertools.compress(scores, decided)),
-            default.functions,
-            [result.log for _, result in itertools.compress(results, decided)],
-        )
-    )
-    samples = []
-    for (variant, result), whole, has_decisions in zip(results, overall, decided, strict=True):
-        if whole is None:
-            continue
-        if not has_decisions:
-            samples.append(Sample(module, variant, *whole))
-            continue
-        log = result.log
-        observations = pack(log.features, log.actions, normalizer, problem, log.observation_context)
-        samples.append(Sample(module, variant, *whole, observations, *next(credits)))
-    return samples
-
-
-def with_failed(
-    samples: Sequence[Sample], failed: Sequence[int], default: ModuleRecord, corpus_score: CorpusScore
-) -> list[Sample]:
-    """The samples of one module and of those of its compiles that failed, by variant.
-
-    A failed compile counts as the worst: its module as `failed_improvement` says; each of its functions as the worst
-    function of the module's other compiles, and never as better than the default. Its decisions are not known, so they
-    cannot be blamed. But algorithms that compare the compiles of a module then prefer the decisions of all others, and
-    failing never pays. Without another compile there is nothing to compare.
-
-    Args: failed: the variants whose compiles failed.
-    """
-    if not samples or not failed:
-        return list(samples)
-    module = samples[0].module
-    worst = min([0.0, *(value for sample in samples for value in sample.credits.values())])
-    credited = {name: worst for sample in samples for name in sample.credits}
-    counted = failed_improvement(corpus_score, module, default.functions)
-    lost = [] if counted is None else [Sample(module, v, *counted, credits=credited, failed=True) for v in failed]
-    return sorted([*samples, *lost], key=lambda sample: sample.variant)
 
 
 def improvement_distribution(samples: Sequence[Sample]) -> dict[str, float]:

@@ -15,7 +15,6 @@ from mlgo.learning.returns import returns_of
 from mlgo.learning.testing import synthetic
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.score.function_scores import FunctionScore
-from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.training import collection
 
@@ -39,7 +38,7 @@ class FakeModels:
         self.networks_kept = False
 
 
-class VariantModelsTest(unittest.TestCase):
+class JobModelsTest(unittest.TestCase):
     def setUp(self):
         self.modules = [Module.at(name, "x.bc", ()) for name in ("a", "b")]
 
@@ -57,7 +56,7 @@ class VariantModelsTest(unittest.TestCase):
             Variant(first, True),
         ]
         models = FakeModels()
-        of_variants = collection.VariantModels(models, variants, seed=1, iteration=2)
+        of_variants = collection.JobModels(models, seed=1, iteration=2)
         jobs = collection.jobs_of(self.modules, variants)
         paths = {job.name: of_variants.write(job) for job in jobs}
         self.assertEqual(paths["a 0"], paths["b 2"])
@@ -76,8 +75,8 @@ class VariantModelsTest(unittest.TestCase):
 class FailedTest(unittest.TestCase):
     def setUp(self):
         functions = {"f": FunctionScore(1, 100.0), "g": FunctionScore(1, 100.0)}
-        self.default = ModuleRecord(Outcome.TRACED, None, functions)
-        self.corpus_score = score_of(PROBLEM).for_corpus({})
+        default = {"m": ModuleRecord(Outcome.TRACED, None, functions)}
+        self.scoring = collection.Scoring.of_default(PROBLEM, default, "")
         values = synthetic.features(np.random.default_rng(1), 2)
         packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, np.arange(2))
         self.samples = [
@@ -87,7 +86,7 @@ class FailedTest(unittest.TestCase):
 
     def with_failed(self, *variants: int, samples=None) -> list[Sample]:
         samples = self.samples if samples is None else samples
-        return collection.with_failed(samples, variants, self.default, self.corpus_score)
+        return self.scoring.with_failed(samples, variants)
 
     def test_a_failed_compile_counts_as_the_worst(self):
         found = self.with_failed(1)

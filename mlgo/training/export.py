@@ -1,13 +1,17 @@
-"""The chosen policy as files that compilers take: SavedModel, TFLite, and the BUILD file that names them."""
+"""The results of a run as files: the policy as compilers take it (SavedModel, TFLite), its record, the figures."""
 
 import pathlib
 import shutil
 from collections.abc import Mapping
 from typing import Any
 
+from mlgo.evaluation.comparison import Comparison, rows_to_csv
 from mlgo.learning.network import PolicyNetwork
 from mlgo.problems.problem import Problem
 from mlgo.run import files
+from mlgo.run.quiet import quiet_libraries
+from mlgo.training import figures, learning_records
+from mlgo.training.growth import LEARNING, LEARNING_CURVE_NAME
 
 #: The TFLite form, for the development clang, in a folder of its own below the policy's.
 TFLITE_NAME = "tflite"
@@ -52,6 +56,29 @@ def publish_policy(exported: pathlib.Path, folder: pathlib.Path, problem: Proble
         shutil.copytree(exported / TFLITE_NAME, partial / TFLITE_NAME)
         (partial / RECORD_NAME).write_bytes(files.encode_json({**record, "training": training}))
         (partial / "BUILD.bazel").write_text(_build_file(problem), encoding="utf-8")
+
+
+def write_results(
+    folder: pathlib.Path, comparison: Comparison | None, problem: Problem, training: Mapping[str, Any]
+) -> None:
+    """Writes record, figures, learning curve and table of functions into `folder`, which has the results of the stages.
+
+    Args:
+      comparison: the held-out result, if there is one.
+      problem: what was learned.
+      training: the record of the run for policy.json; its field "learning" is the summary of the learning stage, and
+        "held_out" the record of the comparison.
+    """
+    iterations, validations = learning_records.read_records(folder / LEARNING)
+    files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
+    with quiet_libraries():
+        curve = figures.learning_curve(iterations, validations, training["learning"]["chosen_iteration"])
+    files.write_atomically(folder / LEARNING_CURVE_NAME, curve)
+    if comparison is not None:
+        table = rows_to_csv(comparison.rows, list(comparison.summaries))
+        files.write_atomically(folder / "held_out" / "functions.csv", table)
+        files.write_json_atomically(folder / "held_out" / "result.json", training["held_out"])
+    publish_policy(folder / "export", folder / "policy", problem, training)
 
 
 def _build_file(problem: Problem) -> str:

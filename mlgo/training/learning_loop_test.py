@@ -14,7 +14,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.learning.algorithms.es.algorithm import EsConfig
 from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
-from mlgo.learning.divergence import DivergenceRules
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run import determinism
@@ -22,10 +22,11 @@ from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
+from mlgo.trace.vocabulary import VocabularyConfig
 from mlgo.training.figures import METRICS_NAME, Metrics
 from mlgo.training.learning_loop import LearningInputs, LearningLoop
 from mlgo.training.learning_records import read_records
-from mlgo.training.settings import RunSettings
+from mlgo.training.settings import Configurations, RunSettings
 
 DEFAULT_SCORE = 5.5
 
@@ -100,11 +101,10 @@ class LearningLoopTest(unittest.TestCase):
             algorithm=algorithm, iterations=iterations, modules_per_iteration=2, validation_interval=2
         )
         output = self.folder / name
-        start = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
-        metrics = Metrics(output)
-        rules = DivergenceRules()
-        work = output / "work"
-        return dict(LearningLoop(output / "learning", start, inputs, settings, config, work, metrics, rules).run())
+        network = NetworkConfig((4,), (4,))
+        configurations = Configurations(settings, VocabularyConfig(), network, BcConfig(), config)
+        start, work = initial_network(synthetic.normalizer(), 1, network), output / "work"
+        return dict(LearningLoop(output / "learning", start, inputs, configurations, work, Metrics(output)).run())
 
     def state(self, name: str) -> tuple:
         folder = self.folder / name / "learning"

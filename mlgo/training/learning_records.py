@@ -13,6 +13,9 @@ from mlgo.run.json_fields import Fields
 _ITERATIONS, _VALIDATIONS = "iterations", "validations"
 _WHAT = "figures of the learning stage"
 
+#: The field of an iteration's and a validation's figures with the kind of failure by compile.
+FAILED = "failed_compiles"
+
 
 class LearningRecords:
     """Writes the figures in `folder`.

@@ -28,12 +28,11 @@ from mlgo.learning.observations import pack
 from mlgo.problems.problem import CodeSize, Problem, TensorSpec
 from mlgo.run import determinism
 from mlgo.score.code_size import code_scores
-from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
-from mlgo.training.collection import samples_of
+from mlgo.training.collection import Scoring
 
 PROBLEM = Problem(
-    name="calls",
+    folder="calls",
     observation_specs=(TensorSpec("cost", "int64", (1,)), TensorSpec("uses", "int64", (1,))),
     action_spec=TensorSpec("decision", "int64", (1,)),
     action_count=2,
@@ -101,8 +100,8 @@ class MadeUpModules:
         for variant in variants:
             noise = random.logistic(size=FUNCTIONS) * variant.exploring
             results.append(compiled((logits_of(variant.network, features) + noise > 0).astype(np.int64)))
-        corpus_score = score_of(PROBLEM).for_corpus({"m": default.functions})
-        return samples_of(f"m{number}", list(enumerate(results)), default, PROBLEM, corpus_score, NORMALIZER)
+        scoring = Scoring.of_default(PROBLEM, {f"m{number}": default}, "")
+        return scoring.samples(f"m{number}", list(enumerate(results)), NORMALIZER)
 
 
 def random_features(random: np.random.Generator) -> dict[str, np.ndarray]:

@@ -18,7 +18,6 @@ from mlgo.evaluation.comparison import Comparison, compare
 from mlgo.evaluation.sides import DEFAULT
 from mlgo.policy.directory import load_policy
 from mlgo.policy.peer_policy import load_any_policy
-from mlgo.problems import stock
 from mlgo.problems.problem import load_problem
 from mlgo.run import determinism, run_folder
 from mlgo.run.manifest import Manifest
@@ -30,7 +29,7 @@ from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
-from mlgo.training import candidates, export, figures, growth, input_checks, results, warm_start
+from mlgo.training import export, figures, growth, input_checks, validation, warm_start
 from mlgo.training.cloning_run import vocabulary_of
 from mlgo.training.corpora import ModuleSplit, RunCorpora, open_corpora, split_modules, unseen_by
 from mlgo.training.growth import LEARNING
@@ -124,7 +123,7 @@ class TrainingRun:
             "learning": dict(learned.summary),
             "held_out": comparison and {**comparison.to_json(), "left_out_as_equal": dict(modules.equal)},
         }
-        results.write(self._folder.results, comparison, self.problem, training)
+        export.write_results(self._folder.results, comparison, self.problem, training)
         self._folder.remove_work()
         growth.finish(self._out)
         return comparison
@@ -156,7 +155,7 @@ class TrainingRun:
         self._folder = RunFolder(self._out)
         input_checks.check_disk_space(self._out, list(corpora.values()))
         check_compiler(inputs.clang, self.problem)
-        if stock.is_for_stock_compilers(self.problem):
+        if self.problem.is_stock:
             tell("the compiler does not name call sites: every decision is credited with the bytes of its module")
         if not (self._out / run_folder.CONFIGURATION_NAME).exists():
             input_checks.check_modules(corpora["train"], self._setup)
@@ -295,11 +294,9 @@ class TrainingRun:
                 folder,
                 warm_start.load_start(self._out / "warm_start"),
                 inputs,
-                configurations.run,
-                configurations.learner,
+                configurations,
                 self._folder.work,
                 figures.Metrics(self._out, self._folder.results),
-                configurations.divergence,
             ).run()
 
         inputs = {"trace": traced[1].digest, "warm_start": start.digest, **self._tools()}
@@ -315,9 +312,9 @@ class TrainingRun:
     def _export(self, start: Manifest, learned: Manifest) -> Manifest:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             self._start_tensorflow("mlgo.policy.saved_model")
-            candidate = candidates.Candidate(learned.summary["chosen_iteration"], learned.summary["validation_ratio"])
+            candidate = validation.Candidate(learned.summary["chosen_iteration"], learned.summary["validation_ratio"])
             template = warm_start.load_start(self._out / "warm_start")
-            network = candidates.candidate_network(self._folder.results / LEARNING, candidate, template)
+            network = validation.candidate_network(self._folder.results / LEARNING, candidate, template)
             with quiet_libraries():
                 export.export_policy(folder, network, self.problem)
             return {"iteration": candidate.iteration}

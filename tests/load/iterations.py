@@ -79,11 +79,9 @@ class ManyIterations:
             LearningInputs(
                 corpus.select(names[_VALIDATION:]), corpus.select(names[:_VALIDATION]), trace.records, setup
             ),
-            configurations.run,
-            configurations.learner,
+            configurations,
             folder / "work",
             Metrics(folder),
-            configurations.divergence,
         )
 
     def run(self, every: int) -> Iterator[Usage]:

@@ -9,7 +9,7 @@ from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, LoggedScore, Problem, 
 
 #: A problem with logs of a few bytes.
 SMALL_PROBLEM = Problem(
-    name="small",
+    folder="small",
     observation_specs=(TensorSpec("legal", "int64", (1, 3)), TensorSpec("size", "float32", (1,))),
     action_spec=TensorSpec("choice", "int64", (1,)),
     action_count=3,

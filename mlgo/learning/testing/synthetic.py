@@ -10,7 +10,7 @@ from mlgo.problems.problem import ITEM_BYTES, LoggedScore, Problem, TensorSpec
 POSITIONS = 5
 
 PROBLEM = Problem(
-    name="synthetic",
+    folder="synthetic",
     observation_specs=(
         TensorSpec("legal", "int64", (1, POSITIONS)),
         TensorSpec("cost", "float32", (1, POSITIONS)),
@@ -31,7 +31,7 @@ PROBLEM = Problem(
 #: A yes or no that depends on a feature of each type that LLVM can log.
 EVERY_TYPE = dataclasses.replace(
     PROBLEM,
-    name="every_type",
+    folder="every_type",
     observation_specs=tuple(TensorSpec(f"one_{dtype}", dtype, (1,)) for dtype in ITEM_BYTES),
     decision_kind="binary",
     action_count=2,

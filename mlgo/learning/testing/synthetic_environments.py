@@ -78,7 +78,7 @@ class BinaryEnvironment:
     """See the module's docstring."""
 
     problem = Problem(
-        name="synthetic_binary",
+        folder="synthetic_binary",
         observation_specs=(
             TensorSpec("gain", "float32", (1,)),
             TensorSpec("after_yes", "int64", (1,)),
@@ -134,7 +134,7 @@ class ContinuousEnvironment:
     """See the module's docstring."""
 
     problem = Problem(
-        name="synthetic_number",
+        folder="synthetic_number",
         observation_specs=(TensorSpec("weight", "float32", (1,)), TensorSpec("length", "float32", (1,))),
         action_spec=TensorSpec("priority", "float32", (1,)),
         action_count=None,

@@ -37,7 +37,7 @@ def _one(name: str) -> TensorSpec:
 
 
 PROBLEM = Problem(
-    name="inlining_for_size",
+    folder="inlining_for_size",
     **slot_arguments("inlining_for_size"),
     observation_specs=tuple(_one(name) for name in COST_FEATURES + CALL_SITE_FEATURES + CALLEE_FEATURES),
     features_of_ours=frozenset(CALLEE_FEATURES),

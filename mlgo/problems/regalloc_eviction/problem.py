@@ -17,7 +17,7 @@ def _per_position(name: str, dtype: str) -> TensorSpec:
 
 
 PROBLEM = Problem(
-    name="regalloc_eviction",
+    folder="regalloc_eviction",
     **slot_arguments("regalloc_eviction"),
     observation_specs=(
         _per_position("mask", "int64"),

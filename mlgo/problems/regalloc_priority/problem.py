@@ -17,7 +17,7 @@ POLICY_TOP = 2047.0
 POLICY_STEP = 2.0**20
 
 PROBLEM = Problem(
-    name="regalloc_priority",
+    folder="regalloc_priority",
     **slot_arguments("regalloc_priority"),
     observation_specs=(
         TensorSpec("li_size", "int64", (1,)),

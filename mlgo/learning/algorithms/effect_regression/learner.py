@@ -27,7 +27,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Learner, Sample, Variant, balance_of
 from mlgo.learning.linear_network import (
@@ -80,9 +79,8 @@ class EffectLearner(Learner):
     needs_finite_actions = True
 
     @classmethod
-    def network_forms(cls, start: PolicyNetwork, config: EffectConfig) -> list[PolicyNetwork]:
+    def network_forms(cls, start: PolicyNetwork) -> list[PolicyNetwork]:
         """`start`, and a linear policy that takes its place."""
-        del config
         return [start, linear_network(start, np.zeros(start.normalizer.width + 1))]
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:

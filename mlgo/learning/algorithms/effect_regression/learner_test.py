@@ -24,7 +24,7 @@ _YES_NO, _CHOICE, _NUMBER = (
 )
 
 PROBLEM = Problem(
-    name="swallow",
+    folder="swallow",
     observation_specs=(TensorSpec("large", "int64", (1,)),),
     action_spec=TensorSpec("decision", "int64", (1,)),
     action_count=2,

@@ -8,9 +8,9 @@ from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import RunError
-from mlgo.training import candidates
-from mlgo.training.candidates import Candidate
+from mlgo.training import validation
 from mlgo.training.learning_records import LearningRecords
+from mlgo.training.validation import Candidate
 
 
 class CandidatesTest(unittest.TestCase):
@@ -21,19 +21,19 @@ class CandidatesTest(unittest.TestCase):
 
     def test_the_lowest_ratio_is_chosen_and_the_earlier_of_equals(self):
         found = [Candidate(0, 1.0), Candidate(5, 0.9), Candidate(10, 0.9)]
-        self.assertEqual(candidates.choose(found).iteration, 5)
+        self.assertEqual(validation.choose(found).iteration, 5)
         with self.assertRaisesRegex(ValueError, "no weights were validated"):
-            candidates.choose([])
+            validation.choose([])
 
     def test_weights_and_figures_come_back(self):
         networks = {n: initial_network(synthetic.normalizer(), n, NetworkConfig((4,), (4,))) for n in (1, 2)}
         records = LearningRecords(self.folder, 3)
         for iteration, network in networks.items():
-            candidates.save_candidate(self.folder, iteration, network)
+            validation.save_candidate(self.folder, iteration, network)
             records.add_validation({"iteration": iteration, "geometric_mean": 1.0 - iteration / 10})
-        found = candidates.read_candidates(self.folder)
+        found = validation.read_candidates(self.folder)
         self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
-        network = candidates.candidate_network(self.folder, found[1], template=networks[1])
+        network = validation.candidate_network(self.folder, found[1], template=networks[1])
         self.assertEqual(digest_of(network.weights), digest_of(networks[2].weights))
         for changed, message in (
             ({"iteration": "1"}, "'iteration' that is not an integer"),
@@ -41,20 +41,20 @@ class CandidatesTest(unittest.TestCase):
         ):
             records.add_validation(changed)
             with self.assertRaisesRegex(RunError, f"validation .*{message}.*Delete"):
-                candidates.read_candidates(self.folder)
+                validation.read_candidates(self.folder)
             (self.folder / "validations.jsonl").unlink()
         with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
-            candidates.candidate_network(self.folder, Candidate(3, 0.7), template=networks[1])
+            validation.candidate_network(self.folder, Candidate(3, 0.7), template=networks[1])
 
     def test_only_the_best_weights_stay(self):
         network = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
         for iteration in (1, 12, 120, 123):
-            candidates.save_candidate(self.folder, iteration, network)
+            validation.save_candidate(self.folder, iteration, network)
         # A process was killed between the two files of a checkpoint.
         (self.folder / "candidates" / "00124-0123456789abcdef.npz").write_bytes(b"arrays")
-        candidates.keep_only(self.folder, [Candidate(12, 0.9), Candidate(120, 0.8)])
+        validation.keep_only(self.folder, [Candidate(12, 0.9), Candidate(120, 0.8)])
         self.assertEqual(len(list((self.folder / "candidates").iterdir())), 4)
-        candidates.candidate_network(self.folder, Candidate(12, 0.9), template=network)
+        validation.candidate_network(self.folder, Candidate(12, 0.9), template=network)
 
 
 if __name__ == "__main__":
