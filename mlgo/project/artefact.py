@@ -2,6 +2,7 @@
 
 mlgo/mlgo.cfg          for --config= in CFLAGS, CXXFLAGS and LDFLAGS
 mlgo/toolchain.cmake   for cmake --toolchain
+mlgo/DIGEST.decisions  decisions of a search, which mlgo.cfg names; the digest is that of the content
 mlgo/mlgo.json         what was measured, of which sources, with which compiler
 mlgo/report.html       the page
 mlgo/.cache            not checked in: recorded commands and objects
@@ -20,7 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mlgo.project.compiler import Compiler
-from mlgo.project.measuring import Measured
+from mlgo.project.goal import Goal, Measured
+from mlgo.project.tuning import decision_option
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically, write_error
 
@@ -85,17 +87,41 @@ def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None
     """
     files = {PAGE: page.encode("utf-8", "replace"), RESULT: encode_json(content)}
     if chosen is not None:
-        lines = [f"# {chosen.row.name}: written by mlgo smaller; {RESULT} says what was measured.", *chosen.row.config]
-        files |= {CONFIG: ("\n".join(lines) + "\n").encode(), TOOLCHAIN: _CMAKE.encode()}
+        # The decisions first: mlgo.cfg never names a file that is not there.
+        if chosen.decisions:
+            files[_decisions_name(chosen)] = _encoded(chosen.decisions)
+        text = f"# {chosen.row.name}: written by mlgo; {RESULT} says what was measured."
+        files |= {TOOLCHAIN: _CMAKE.encode(), CONFIG: ("\n".join([text, *config_of(chosen)]) + "\n").encode()}
     write_all_atomically(folder, files)
     if chosen is None:
         for name in (CONFIG, TOOLCHAIN):
             (folder / name).unlink(missing_ok=True)
+    for path in folder.glob("*.decisions"):
+        if path.name not in files:
+            path.unlink(missing_ok=True)
+
+
+def config_of(chosen: Measured) -> list[str]:
+    """The lines of mlgo.cfg."""
+    lines = list(chosen.row.config)
+    if chosen.decisions:
+        # clang puts the folder of the file in the place of <CFGDIR>.
+        lines.append(decision_option(f"<CFGDIR>/{_decisions_name(chosen)}"))
+    return lines
+
+
+def _decisions_name(chosen: Measured) -> str:
+    return f"{hashlib.sha256(_encoded(chosen.decisions)).hexdigest()[:16]}.decisions"
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def content_of(
     project: pathlib.Path,
     compiler: Compiler,
+    goal: Goal,
     program: str,
     measured: Sequence[Measured],
     chosen: Measured | None,
@@ -107,7 +133,7 @@ def content_of(
         {
             "name": one.row.name,
             "options": list(one.row.config),
-            "bytes": one.size._asdict() if one.size else None,
+            goal.kind: dict(one.figures) if one.figures else None,
             "compile_seconds": None if one.seconds is None else round(one.seconds, 2),
             "not_measured": one.why_not,
             "kept_objects": len(one.refused),
@@ -117,6 +143,7 @@ def content_of(
     return {
         "format": _FORMAT,
         "compiler": compiler.digest(),
+        "asked": goal.verb,
         "program": shown(program, project),
         "chosen": chosen.row.name if chosen else None,
         "rows": rows,
@@ -182,7 +209,9 @@ def write_recording(
 ) -> None:
     """Keeps what builds made, for runs without a build and for those that make a part again.
 
-    Args: changed: what was linked -> `time_of`.
+    Args:
+      seconds: CPU time of the build; 0: it was not run.
+      changed: what was linked -> `time_of`.
     """
     content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds, "changed": changed}
     write_atomically(cache / "recording.json", encode_json(content))

@@ -21,7 +21,9 @@ from mlgo.project.compiler import Compiler
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
-_FORMAT = 1
+_FORMAT = 2
+_TAKEN = "-mlgo-decisions-taken"
+_SEARCH = "-mlgo-search="
 # A prerequisite in a dependency file: blanks and `#` have a backslash before them, `$` is doubled.
 _PREREQUISITE = re.compile(r"(?:\\[ #]|[^\s\\]|\\(?!\n))+")
 
@@ -34,12 +36,14 @@ class Compiled(NamedTuple):
       seconds: CPU time, of the compile that made the object.
       reason: why there is no object.
       was_kept: it was not compiled now.
+      decisions: the decision file of a search.
     """
 
     object: pathlib.Path | None
     seconds: float
     reason: str = ""
     was_kept: bool = False
+    decisions: str = ""
 
 
 class Units:
@@ -66,39 +70,48 @@ class Units:
 
         Raises: RunError: the cache cannot be written.
         """
-        words = _without_precompiled_header(unit.words)
-        text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags])
-        entry = self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
-        kept = self._kept(entry)
+        kept = self.kept(unit, flags)
         if kept is not None:
             return kept
+        words = _without_precompiled_header(unit.words)
         with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
-            made, listing = pathlib.Path(scratch, "unit.o"), pathlib.Path(scratch, "unit.d")
+            made = pathlib.Path(scratch, "unit.o")
             config = pathlib.Path(scratch, "unit.cfg")
-            config.write_text("\n".join(flags) + "\n", encoding="utf-8")
+            taken = [f'"-mllvm" "{_TAKEN}={_escaped(scratch)}/decisions"'] if _searches(flags) else []
+            config.write_text("\n".join([*flags, *taken]) + "\n", encoding="utf-8", errors="surrogateescape")
             command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
-            ended = child.run([*command, "-MD", "-MF", str(listing), "-Wno-error"], unit.directory)
+            ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-error"], unit.directory)
             if ended.code or not made.is_file():
                 return Compiled(None, ended.seconds, ended.reason)
-            return self._keep(entry, unit, made, listing, ended.seconds)
+            return self._keep(self._entry(unit, flags), unit, made, ended.seconds)
 
-    def _keep(
-        self, entry: pathlib.Path, unit: Compile, made: pathlib.Path, listing: pathlib.Path, seconds: float
-    ) -> Compiled:
+    def kept(self, unit: Compile, flags: tuple[str, ...]) -> Compiled | None:
+        """What an earlier compile of the same files gave; None: there was none."""
+        return self._kept(self._entry(unit, flags))
+
+    def _entry(self, unit: Compile, flags: tuple[str, ...]) -> pathlib.Path:
+        words = _without_precompiled_header(unit.words)
+        text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags])
+        return self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
+
+    def _keep(self, entry: pathlib.Path, unit: Compile, made: pathlib.Path, seconds: float) -> Compiled:
+        """Keeps the object `made`; `unit.d` and, of a search, `decisions` are beside it."""
+        listing, taken = made.with_suffix(".d"), made.with_name("decisions")
         read = [unit.source, *(os.path.join(unit.directory, name) for name in prerequisites(_text(listing)))]
         digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
         try:
             digest = hashlib.sha256(made.read_bytes()).hexdigest()
             target = self._objects / f"{digest}.o"
             os.replace(made, target)
-            content = {"object": digest, "seconds": seconds, "read": digests}
+            decisions = _text(taken) if taken.exists() else ""
+            content = {"object": digest, "seconds": seconds, "read": digests, "decisions": decisions}
             partial = made.with_name("entry")
             partial.write_text(json.dumps(content, sort_keys=True), encoding="utf-8", errors="surrogateescape")
             os.replace(partial, entry)
         except OSError as error:
             raise write_error(error, entry) from error
         self.used |= {entry, target}
-        return Compiled(target, seconds)
+        return Compiled(target, seconds, decisions=decisions)
 
     def _kept(self, entry: pathlib.Path) -> Compiled | None:
         try:
@@ -107,7 +120,7 @@ class Units:
             if not target.is_file() or any(self.digest(name) != digest for name, digest in content["read"].items()):
                 return None
             self.used |= {entry, target}
-            return Compiled(target, float(content["seconds"]), was_kept=True)
+            return Compiled(target, float(content["seconds"]), "", True, str(content["decisions"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -139,6 +152,14 @@ def _text(path: pathlib.Path) -> str:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise RunError(str(path), "was not written by clang", "Free space and start again") from error
+
+
+def _searches(flags: tuple[str, ...]) -> bool:
+    return any(_SEARCH in flag for flag in flags)
+
+
+def _escaped(path: str) -> str:
+    return path.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _without_precompiled_header(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,127 +2,139 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pathlib
 from collections.abc import Callable, Sequence
 
-from mlgo.project.compiler import Compiler
+from mlgo.project.budget import Budget
 from mlgo.project.compiling import Compiled
-from mlgo.project.programs import Program
+from mlgo.project.goal import Goal, Measured
+from mlgo.project.programs import Program, built_name
 from mlgo.project.relinking import Parts, Relinker
-from mlgo.project.rows import AS_BUILT, ROWS, Row
-from mlgo.project.size import Size, size_of
+from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row
+from mlgo.project.tuning import Tuned, tune
 from mlgo.run.exit_codes import RunError
 
-#: Rows whose files differ by less are equally small.
-_AS_SMALL = 0.001
+#: Of a program whose compiles were not measured, for the budget.
+_FEWEST_SECONDS = 1.0
+#: Share of what is left that the search for decisions may take, so that rows behind it are tried too; but at least as
+#: much as one compile of the program.
+_SEARCH_SHARE = 0.5
+
+Objects = dict[str, Compiled]
 
 
-@dataclasses.dataclass(frozen=True)
-class Measured:
-    """A row with its result.
+class Measuring:
+    """The rows of one program.
 
-    Attributes:
-      size: None: it was not measured.
-      seconds: CPU time of its compiles; None: unknown.
-      why_not: why it was not measured.
-      refused: source -> why the object of the build stands in its place.
+    Args:
+      times: the budget, in times of the CPU time that the build's compiles took.
+      scratch: folder for what a search needs.
+      say: prints progress.
     """
 
-    row: Row
-    size: Size | None
-    seconds: float | None = None
-    why_not: str = ""
-    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    def __init__(
+        self,
+        goal: Goal,
+        program: Program,
+        parts: Parts,
+        relinker: Relinker,
+        times: float,
+        build_seconds: float,
+        scratch: pathlib.Path,
+        say: Callable[[str], None],
+    ):
+        self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
+        self._times, self._scratch, self._say = times, scratch, say
+        self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
+        self.budget = Budget(times * max(build_seconds, self._base(), _FEWEST_SECONDS))
+        self._compiled: dict[tuple[str, ...], Objects] = {}
+        self._tuned: Tuned | None = None
 
+    def _base(self) -> float:
+        return sum(self._seconds.values())
 
-@dataclasses.dataclass
-class Budget:
-    """CPU seconds that compiles may take. The first row that compiles always runs."""
+    def measure(self, was_recorded: bool = True) -> list[Measured]:
+        """The program as it was built, then each row. Rows that fail or do not fit say why.
 
-    seconds: float
-    spent: float = 0.0
+        Args: was_recorded: whether the build was seen; otherwise one with its options comes first, whose time the
+          budget is in times of.
+        """
+        figures = self._goal.figures_of(pathlib.Path(self._program.link.output))
+        found = [Measured(AS_BUILT, figures, self._base() or None)]
+        if not was_recorded:
+            self.budget = Budget(float("inf"))
+            found.append(self._row(SAME_OPTIONS))
+            objects = self._compiled[SAME_OPTIONS.compile_flags or ()]
+            self._seconds = {output: one.seconds for output, one in objects.items()}
+            self.budget = Budget(self._times * max(self._base(), _FEWEST_SECONDS))
+        return found + [self._row(row) for row in self._goal.rows]
 
-    def refuses(self, estimate: float) -> bool:
-        return self.spent > 0 and self.spent + estimate > self.seconds
+    def _row(self, row: Row) -> Measured:
+        if row.is_tuned:
+            objects, why = self._searched(), ""
+            if self._tuned is None or not self._tuned.found:
+                why = self._tuned.summary if self._tuned else "needs the row -Oz, policy"
+        else:
+            objects, why = self._objects(row)
+        if why:
+            return Measured(row, None, why_not=why)
+        refused = {output: one.reason for output, one in objects.items() if one.object is None}
+        if objects and len(refused) == len(objects):
+            return Measured(row, None, why_not=f"no unit compiles: {next(iter(refused.values()))}")
+        return self._linked(row, objects, refused)
 
+    def _objects(self, row: Row) -> tuple[Objects, str]:
+        """The objects of a row, or why there are none."""
+        flags = row.compile_flags
+        if flags is None:
+            return {}, ""
+        if flags not in self._compiled:
+            estimate = self._base() * row.factor
+            # A budget below one compile of the program would give no answer.
+            is_first = not any(self._compiled.values()) and row is not SAME_OPTIONS
+            if is_first and estimate > self.budget.left:
+                self.budget.seconds = self.budget.spent + estimate * 2
+            done = self._relinker.compile(flags, self.budget, self._seconds, row.factor, row.name, self._say)
+            if done is None:
+                return (
+                    {},
+                    f"about {estimate:.0f} CPU seconds; the budget of {self.budget.seconds:.0f} s does not hold them",
+                )
+            self._compiled[flags] = done
+        return self._compiled[flags], ""
 
-def measure(
-    program: Program,
-    parts: Parts,
-    relinker: Relinker,
-    compiler: Compiler,
-    scratch: pathlib.Path,
-    budget: Budget,
-    say: Callable[[str], None],
-    rows: Sequence[Row] = ROWS,
-) -> list[Measured]:
-    """The program as it was built, then each of `rows`. Rows that fail or do not fit say why."""
-    built = pathlib.Path(program.link.output)
-    found = [Measured(AS_BUILT, size_of(built, scratch, compiler), parts.seconds())]
-    compiled: dict[tuple[str, ...], dict[str, Compiled]] = {}
-    base = parts.seconds()
-    for row in rows:
-        if row.compile_flags is not None and row.compile_flags not in compiled:
-            estimate = base * row.factor
-            if budget.refuses(estimate):
-                why = f"needs {estimate:.0f} s more than the budget's {budget.seconds:.0f} s leaves"
-                found.append(Measured(row, None, why_not=why))
-                continue
-            say(f"{row.name}: compiling {len(parts.units)} units, about {estimate:.0f} CPU seconds")
-            done = relinker.compile(row.compile_flags)
-            compiled[row.compile_flags] = done
-            budget.spent += sum(one.seconds for one in done.values() if not one.was_kept)
-        objects = compiled.get(row.compile_flags or (), {})
-        found.append(_measure_row(row, program, objects, relinker, compiler, scratch, base))
-    return found
+    def _searched(self) -> Objects:
+        """The objects with the best decisions that a search found within its share of the budget."""
+        start = self._compiled.get(POLICY_FLAGS)
+        if self._tuned is None and start:
+            share = max(self.budget.left * _SEARCH_SHARE, min(self.budget.left, self._base()))
+            self._say(f"searching decisions for {len(start)} units, about {share:.0f} CPU seconds")
+            units = [self._parts.units[output] for output, one in start.items() if one.object is not None]
+            self._tuned = tune(
+                units, start, self._relinker.units, self._relinker.jobs, self.budget, share, self._scratch
+            )
+            self._say(self._tuned.summary)
+        return self._tuned.objects if self._tuned else {}
 
-
-def _measure_row(
-    row: Row,
-    program: Program,
-    objects: dict[str, Compiled],
-    relinker: Relinker,
-    compiler: Compiler,
-    scratch: pathlib.Path,
-    base: float,
-) -> Measured:
-    refused = {output: one.reason for output, one in objects.items() if one.object is None}
-    if objects and len(refused) == len(objects):
-        return Measured(row, None, why_not=f"no unit compiles: {next(iter(refused.values()))}")
-    # A link with sources compiles them, so it gets the flags of compiles too.
-    flags = row.config if program.link.sources else (*_passed_to_links(row), *row.link_flags)
-    try:
-        linked, seconds = relinker.link(program.link, objects, flags, built_name(program))
-        size = size_of(linked, scratch, compiler)
-    except RunError as error:
-        return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
-    total = sum(one.seconds for one in objects.values()) if objects else base
-    return Measured(row, size, total + (seconds if program.link.sources else 0.0), refused=refused)
+    def _linked(self, row: Row, objects: Objects, refused: dict[str, str]) -> Measured:
+        # A link with sources compiles them, so it gets the flags of compiles too.
+        link = self._program.link
+        flags = row.config if link.sources else (*_passed_to_links(row), *row.link_flags)
+        try:
+            linked, seconds = self._relinker.link(link, objects, flags, built_name(self._program))
+            self.budget.settle(0.0, seconds)
+            figures = self._goal.figures_of(linked)
+        except RunError as error:
+            return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
+        total = sum(one.seconds for one in objects.values()) if objects else self._base()
+        decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
+        return Measured(row, figures, total + (seconds if link.sources else 0.0), "", refused, decisions)
 
 
 def _passed_to_links(row: Row) -> tuple[str, ...]:
     return tuple(flag for flag in row.compile_flags or () if flag.startswith("-flto"))
 
 
-def built_name(program: Program) -> str:
-    """File name of a program."""
-    return pathlib.PurePath(program.link.output).name
-
-
-def best(measured: Sequence[Measured]) -> Measured | None:
-    """The row with the smallest file; of rows within a thousandth of it, the one that compiles fastest.
-
-    Returns: None: no row is smaller than the build.
-    """
-    built = measured[0].size
-    assert built is not None
-    smaller = [
-        (one.size.file, one.seconds or 0.0, one.size.code, one)
-        for one in measured[1:]
-        if one.size is not None and one.row.can_be_chosen and one.size.file < built.file
-    ]
-    if not smaller:
-        return None
-    limit = min(file for file, *_ in smaller) * (1 + _AS_SMALL)
-    return min((each for each in smaller if each[0] <= limit), key=lambda each: each[1:3])[-1]
+def rows_not_tried(measured: Sequence[Measured]) -> list[str]:
+    """Names of rows that were left out because of the budget."""
+    return [one.row.name for one in measured if one.figures is None and "budget" in one.why_not]

@@ -1,5 +1,6 @@
 """Compiles with a fake compiler: what is kept, what is compiled again, the budget, the choice of a row, the page."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -7,14 +8,14 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.project import artefact, page, rows
+from mlgo.project import artefact, goal, page
+from mlgo.project.budget import Budget
 from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.compiling import Units, prerequisites
-from mlgo.project.measuring import Budget, Measured, best
-from mlgo.project.recording import environment_of, is_own_compiler, run_build
-from mlgo.project.rows import AS_BUILT, ROWS, Row
-from mlgo.project.size import Size
+from mlgo.project.goal import Measured
+from mlgo.project.recording import compiler_place, environment_of, is_own_compiler, run_build
+from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
 #: Writes the source, a header beside it and the configuration file into the object; counts its runs. A source that
@@ -120,6 +121,26 @@ class CompilingTest(unittest.TestCase):
         self.assertEqual((made["CC"], made["MLGO_CC"]), (f"ccache {recorder} -m64", "ccache gcc -m64"))
         self.assertEqual((made["CXX"], made["MLGO_CXX"], made["MLGO_CONFIG"]), ("nvcc", "nvcc", ""))
         self.assertNotIn("MLGO_NESTED", made)
+        self.assertNotIn("LD_PRELOAD", made)
+        library = self.compiler.recorders / "started_compilers.so"
+        library.touch()
+        made = environment_of(self.compiler, links, {"LD_PRELOAD": "/x.so"}, project=self.folder)
+        self.assertEqual(made["LD_PRELOAD"], f"{library}:/x.so")
+        self.assertEqual((made["MLGO_LINKS"], made["MLGO_OWN"]), (str(links), str(self.folder)))
+        spaced = Compiler(self.folder / "a b")
+        (spaced.recorders).mkdir(parents=True)
+        (spaced.recorders / "started_compilers.so").touch()
+        self.assertNotIn("LD_PRELOAD", environment_of(spaced, links, {}))
+
+    def test_the_compiler_in_a_command(self):
+        for words, place in (
+            (["ccache", "/usr/bin/g++-12", "-c"], 1),
+            (["X=1", "cc", "a.o"], 1),
+            (["nvcc", "-c", "cc"], None),
+            (["ar", "qc", "x.a"], None),
+            (["ld", "-r", "cc"], None),
+        ):
+            self.assertEqual(compiler_place(words), place, words)
 
     def test_names_of_compilers(self):
         for name in ("cc", "gcc-12", "x86_64-linux-gnu-g++", "clang++-16", "x86_64-pc-linux-gnu-gcc", "ld"):
@@ -136,35 +157,45 @@ class CompilingTest(unittest.TestCase):
 
 
 class ResultTest(unittest.TestCase):
-    def measured(self, *sizes, seconds=1.0, row=ROWS[0]):
-        built = Measured(AS_BUILT, Size(1000, 2000, 900), 1.0)
-        return [built, *(Measured(row, Size(code, file, 1), time) for code, file, time in sizes)]
+    def setUp(self):
+        self.goal = goal.smaller(Compiler(pathlib.Path("/prefix")), pathlib.Path("/scratch"))
+
+    def measured(self, *sizes, row=SMALLER_ROWS[0]):
+        built = Measured(AS_BUILT, {"code": 1000, "file": 2000, "xz": 900}, 1.0)
+        return [built, *(Measured(row, {"code": code, "file": file, "xz": 1}, time) for code, file, time in sizes)]
 
     def test_the_smallest_file_and_of_equals_the_fastest(self):
+        best = self.goal.best
         found = best(self.measured((900, 1500, 1.0), (700, 1000, 9.0), (701, 1000, 2.0), (1, 1990, 0.1)))
-        self.assertEqual((found.size.file, found.seconds), (1000, 2.0))
+        self.assertEqual((found.figures["file"], found.seconds), (1000, 2.0))
         self.assertIsNone(best(self.measured((900, 2000, 1.0))))
-        self.assertIsNone(best([*self.measured(), Measured(ROWS[0], None, why_not="x")]))
-        thin = next(row for row in ROWS if not row.can_be_chosen)
+        self.assertIsNone(best(self.measured((900, 1999, 1.0))))
+        self.assertIsNone(best([*self.measured(), Measured(SMALLER_ROWS[0], None, why_not="x")]))
+        thin = next(row for row in SMALLER_ROWS if not row.can_be_chosen)
         self.assertIsNone(best(self.measured((1, 1, 1.0), row=thin)))
 
     def test_budget(self):
         budget = Budget(10.0)
-        self.assertFalse(budget.refuses(100.0))
-        budget.spent = 6.0
-        self.assertEqual((budget.refuses(3.9), budget.refuses(4.1)), (False, True))
+        self.assertTrue(budget.reserve(6.0))
+        self.assertFalse(budget.reserve(4.1))
+        self.assertEqual(budget.left, 4.0)
+        budget.settle(6.0, 7.0)
+        self.assertEqual((budget.left, budget.spent), (3.0, 7.0))
 
     def test_rows(self):
-        self.assertEqual(len({row.name for row in ROWS}), len(ROWS))
-        for row in ROWS:
-            self.assertEqual(len(set(row.config)), len(row.config), row.name)
-            if row.compile_flags is None or row.factor == 0.0:
-                self.assertEqual(row.factor, 0.0)
-        self.assertIn("-mllvm -mlgo-search=2", rows.ROWS[3].config)
+        for rows in (SMALLER_ROWS, FASTER_ROWS):
+            self.assertEqual(len({row.name for row in rows}), len(rows))
+            factors = {}
+            for row in rows:
+                self.assertEqual(len(set(row.config)), len(row.config), row.name)
+                if not row.is_tuned:
+                    self.assertEqual(factors.setdefault(row.compile_flags, row.factor), row.factor, row.name)
+            self.assertEqual(list(factors.values()), sorted(factors.values()))
+        self.assertIn("-mllvm -mlgo-search=2", SMALLER_ROWS[-1].config)
 
     def test_the_page_escapes_what_others_wrote(self):
         measured = [*self.measured((900, 1500, 1.0)), Measured(Row("<r>", (), (), 0.0), None, why_not="<why>")]
-        text = page.render("<p>&", ["<line>"], measured, measured[1], {"<a.c>": "<b>"}, ["<note>"])
+        text = page.render("<p>&", self.goal, ["<line>"], measured, measured[1], {"<a.c>": "<b>"}, ["<note>"])
         for name in ("<p>&", "<line>", "<r>", "<why>", "<a.c>", "<b>", "<note>"):
             self.assertNotIn(name, text.replace("<p>&lt;line", ""))
         self.assertEqual(text.count('class="chosen"'), 1)
@@ -185,7 +216,7 @@ class ResultTest(unittest.TestCase):
 
             def write(chosen):
                 source = [str(project / "a.c")]
-                content = artefact.content_of(project, compiler, "/other/p", measured, chosen, source, {})
+                content = artefact.content_of(project, compiler, self.goal, "/other/p", measured, chosen, source, {})
                 artefact.write(folder, content, chosen, "page")
 
             write(measured[1])
@@ -195,6 +226,14 @@ class ResultTest(unittest.TestCase):
             self.assertEqual(artefact.stale(folder, compiler), "was measured before 1 of 1 sources changed")
             (project / "clang/bin/clang").write_text("other compiler")
             self.assertEqual(artefact.stale(folder, compiler), "was measured with another compiler")
+            tuned = dataclasses.replace(measured[1], decisions="mlgo-decisions 1\n")
+            write(tuned)
+            (decisions,) = folder.glob("*.decisions")
+            self.assertEqual(decisions.read_text(), "mlgo-decisions 1\n")
+            option = f"-mllvm -mlgo-decisions=<CFGDIR>/{decisions.name}"
+            self.assertEqual((folder / "mlgo.cfg").read_text().splitlines()[-1], option)
+            write(measured[1])
+            self.assertEqual(list(folder.glob("*.decisions")), [])
             write(None)
             with self.assertRaisesRegex(RunError, "Run `mlgo smaller -- COMMAND` first"):
                 artefact.stale(folder, compiler)

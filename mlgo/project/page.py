@@ -5,8 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-from mlgo.project.measuring import Measured
-from mlgo.project.size import Size
+from mlgo.project.goal import Figures, Goal, Measured
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
@@ -23,6 +22,7 @@ code, pre { background: #262626 } th, td { border-color: #444 } td.why { color: 
 
 def render(
     title: str,
+    goal: Goal,
     lines: Sequence[str],
     measured: Sequence[Measured],
     chosen: Measured | None,
@@ -38,20 +38,18 @@ def render(
       notes: sentences about the build.
     """
     built = measured[0]
-    assert built.size is not None
+    assert built.figures is not None
     rows = "\n".join(_row(one, built, one is chosen) for one in measured)
+    titles = "".join(f"<th>{_text(name)}</th><th></th>" for name in built.figures)
     body = [
         f"<h1>{_text(title)}</h1>",
         *(f"<p>{_text(line)}</p>" for line in lines),
         "<h2>What was measured</h2>",
-        "<table><tr><th>variant</th><th>code</th><th></th><th>file</th><th></th><th>xz</th><th></th>",
-        "<th>compile time</th></tr>",
+        f"<table><tr><th>variant</th>{titles}<th>compile time</th></tr>",
         rows,
         "</table>",
-        "<p>Bytes. Code: executable sections. File: without symbols and debug information. xz: that file, compressed. "
-        "Compile time: CPU seconds of all units, and against the build. "
-        "Linker: lld drops unused sections and folds equal code. Code at -Oz may run slower than at -O2: run your "
-        "benchmarks. The green row is in <code>mlgo.cfg</code>.</p>",
+        f"<p>{_text(goal.explanation)} Compile time: CPU seconds of all units, and against the build. The green row is "
+        "in <code>mlgo.cfg</code>.</p>",
     ]
     if chosen is not None:
         body += ["<h2>mlgo.cfg</h2>", f"<pre>{_text(chr(10).join(chosen.row.config))}</pre>"]
@@ -62,7 +60,7 @@ def render(
         body.append(f"<h2>Objects that stay as they were built: {len(others)}</h2><ul>{listed}</ul>")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{_text(title)}: mlgo smaller</title><style>{_STYLE}</style></head>\n<body>\n"
+        f"<title>{_text(title)}: mlgo {goal.verb}</title><style>{_STYLE}</style></head>\n<body>\n"
         + "\n".join(body)
         + "\n</body></html>\n"
     )
@@ -77,10 +75,11 @@ def percent(new: int, old: int) -> str:
 
 def _row(one: Measured, built: Measured, is_chosen: bool) -> str:
     name = f"<td>{_text(one.row.name)}</td>"
-    if one.size is None:
-        return f'<tr>{name}<td class="why" colspan="7">not measured: {_text(one.why_not)}</td></tr>'
-    assert built.size is not None
-    cells = "".join(_cells(new, old, one is built) for new, old in zip(one.size, built.size))
+    assert built.figures is not None
+    if one.figures is None:
+        columns = 2 * len(built.figures) + 1
+        return f'<tr>{name}<td class="why" colspan="{columns}">not measured: {_text(one.why_not)}</td></tr>'
+    cells = "".join(_cells(one.figures[key], old, one is built) for key, old in built.figures.items())
     time = ""
     if one.seconds is not None:
         factor = f" ({one.seconds / built.seconds:.2f} ×)" if built.seconds and one is not built else ""
@@ -95,22 +94,25 @@ def _cells(new: int, old: int, is_built: bool) -> str:
 
 def table(measured: Sequence[Measured]) -> list[str]:
     """The rows as lines of text."""
-    built = measured[0]
-    assert built.size is not None
+    built = measured[0].figures
+    assert built is not None
     width = max(len(one.row.name) for one in measured)
-    lines = [f"{'':{width}}  {'code':>20}  {'file':>20}  {'xz':>20}  compile"]
+    # Counts have up to fifteen digits.
+    wide = max(20, *(len(f"{value:,}") + 9 for value in built.values()))
+    lines = ["  ".join([f"{'':{width}}", *(f"{name:>{wide}}" for name in built), "compile"])]
     for one in measured:
-        if one.size is None:
+        if one.figures is None:
             lines.append(f"{one.row.name:{width}}  not measured: {one.why_not}")
             continue
         seconds = "" if one.seconds is None else f"{one.seconds:.1f} s"
-        lines.append(f"{one.row.name:{width}}  {_columns(one.size, built.size, one is built)}  {seconds:>7}")
+        cells = _columns(one.figures, built, one is measured[0], wide)
+        lines.append("  ".join([f"{one.row.name:{width}}", *cells, f"{seconds:>7}"]))
     return lines
 
 
-def _columns(size: Size, built: Size, is_built: bool) -> str:
-    shown = (f"{new:,} {'' if is_built else percent(new, old):>8}" for new, old in zip(size, built))
-    return "  ".join(f"{one:>20}" for one in shown)
+def _columns(figures: Figures, built: Figures, is_built: bool, wide: int) -> list[str]:
+    shown = (f"{figures[name]:,} {'' if is_built else percent(figures[name], old):>8}" for name, old in built.items())
+    return [f"{one:>{wide}}" for one in shown]
 
 
 def _text(text: str) -> str:

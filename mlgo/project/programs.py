@@ -24,6 +24,11 @@ class Program(NamedTuple):
     machine: str
 
 
+def built_name(program: Program) -> str:
+    """File name of a program."""
+    return os.path.basename(program.link.output)
+
+
 def programs_of(build: Build) -> list[Program]:
     """Executables and shared libraries of a build, the largest first."""
     found = []

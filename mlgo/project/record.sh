@@ -3,6 +3,7 @@
 # mlgo/project/recording.py sets the variables, mlgo/project/records.py reads what is written.
 #   MLGO_BIN           folder of clang
 #   MLGO_CC, MLGO_CXX  the machine's own compilers, for commands that clang refuses; may be empty
+#   MLGO_ASKED         the compiler that the build named by its path (started_compilers.c); takes their place
 #   MLGO_PATH          PATH without the links to this file
 #   MLGO_RECORD        folder of records; empty: none
 #   MLGO_CONFIG        file for --config=; empty: none
@@ -12,6 +13,12 @@ case $name in
 ld | *-ld) tool=ld other= ;;
 *) tool=clang other=${MLGO_CC-} ;;
 esac
+linker=$name
+if [ -n "${MLGO_ASKED-}" ]; then
+    other=$MLGO_ASKED
+    linker=$MLGO_ASKED
+    unset MLGO_ASKED
+fi
 if [ -z "${MLGO_BIN-}" ]; then
     # Outside of `mlgo`, in a build folder that was configured with it.
     own=$(readlink -f "$0")
@@ -19,7 +26,7 @@ if [ -z "${MLGO_BIN-}" ]; then
     exec "${own%/*}/../../../bin/$tool" "$@"
 fi
 if [ $tool = ld ]; then
-    [ -z "${MLGO_NESTED-}" ] || PATH=$MLGO_PATH exec "$name" "$@"
+    [ -z "${MLGO_NESTED-}" ] || PATH=$MLGO_PATH exec "$linker" "$@"
 else
     [ -z "${MLGO_NESTED-}" ] || exec "$MLGO_BIN/$tool" "$@"
 fi
@@ -48,7 +55,7 @@ export MLGO_NESTED=1
 by=clang
 if [ $tool = ld ]; then
     by=ld
-    PATH=$MLGO_PATH "$name" "$@"
+    PATH=$MLGO_PATH "$linker" "$@"
 else
     # Debian's dwz, which packages run, cannot read the .debug_addr of clang's DWARF 5.
     debug=${DEB_HOST_ARCH:+-fdebug-default-version=4}

@@ -19,7 +19,7 @@ from mlgo.run.exit_codes import RunError
 #: Names that builds look for on PATH.
 _ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
 _COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld)(?:-\d[\d.]*)?")
-_CMAKE = "build_folder.cmake"
+_CMAKE, _STARTED_COMPILERS = "build_folder.cmake", "started_compilers.so"
 #: Compilers that clang is no substitute for, in CC and CXX.
 _VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
 
@@ -28,6 +28,17 @@ def is_own_compiler(name: str, machine: str) -> bool:
     """Whether a program of this name compiles C or C++ for `machine`, such as "x86_64"; a cross compiler does not."""
     match = _COMPILER.fullmatch(name)
     return match is not None and re.fullmatch(rf"(?:{machine}-(?:\w+-)?linux-gnu-)?", match["triple"] or "") is not None
+
+
+def compiler_place(words: Sequence[str]) -> int | None:
+    """Place of the compiler of C or C++ in a command, behind launchers and variables; None: there is none."""
+    for place, word in enumerate(words):
+        match = _COMPILER.fullmatch(os.path.basename(word))
+        if match and not os.path.basename(word).endswith("ld"):
+            return place
+        if word.startswith("-"):
+            return None
+    return None
 
 
 def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> None:
@@ -48,6 +59,7 @@ def environment_of(
     environment: Mapping[str, str],
     records: pathlib.Path | None = None,
     config: pathlib.Path | None = None,
+    project: pathlib.Path | None = None,
 ) -> dict[str, str]:
     """The variables of a build whose compiles go through record.sh.
 
@@ -55,6 +67,7 @@ def environment_of(
       links: folder of `make_links`.
       records: folder for records; None: none are written.
       config: file that each compile and link gets as --config=; None: none.
+      project: folder in which compilers are the project's own; None: the current one.
     """
     path = os.pathsep.join(one for one in environment.get("PATH", os.defpath).split(os.pathsep) if one != str(links))
     made = {
@@ -64,8 +77,15 @@ def environment_of(
         "MLGO_PATH": path,
         "MLGO_RECORD": str(records or ""),
         "MLGO_CONFIG": str(config or ""),
+        "MLGO_LINKS": str(links),
+        "MLGO_OWN": str(project or pathlib.Path.cwd()),
     }
-    made.pop("MLGO_NESTED", None)
+    library = str(compiler.recorders / _STARTED_COMPILERS)
+    # The loader takes blanks and colons for the ends of names.
+    if os.path.exists(library) and not re.search(r"[\s:]", library):
+        made["LD_PRELOAD"] = f"{library}:{environment['LD_PRELOAD']}" if environment.get("LD_PRELOAD") else library
+    for variable in ("MLGO_NESTED", "MLGO_ASKED"):
+        made.pop(variable, None)
     for variable, (clang, machines) in _VARIABLES.items():
         given = shlex.split(environment.get(variable, ""))
         own = [place for place, word in enumerate(given) if is_own_compiler(os.path.basename(word), platform.machine())]

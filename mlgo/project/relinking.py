@@ -6,10 +6,11 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlgo.project import child
 from mlgo.project.archive_members import is_archive
+from mlgo.project.budget import Budget
 from mlgo.project.build import Build, linked_inputs
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiler import Compiler
@@ -68,24 +69,65 @@ class Parts:
 class Relinker:
     """Compiles a program's units with more options and links them.
 
-    Args: folder: for what one link needs; emptied before each.
+    Args:
+      units: compiles and keeps objects.
+      folder: for what one link needs; emptied before each.
+      jobs: compiles at a time.
     """
 
     def __init__(self, compiler: Compiler, units: Units, parts: Parts, folder: pathlib.Path, jobs: int):
-        self._compiler, self._units, self._parts = compiler, units, parts
-        self._folder, self._jobs = folder, jobs
+        self._compiler, self._parts, self._folder = compiler, parts, folder
+        self.units, self.jobs = units, jobs
 
-    def compile(self, flags: tuple[str, ...]) -> dict[str, Compiled]:
-        """Compiles all units. Returns: output of the build -> result."""
+    def compile(
+        self,
+        flags: tuple[str, ...],
+        budget: Budget,
+        seconds: Mapping[str, float],
+        factor: float,
+        name: str,
+        say: Callable[[str], None],
+    ) -> dict[str, Compiled] | None:
+        """Compiles all units, or as many as the budget holds.
+
+        Args:
+          seconds: output of the build -> CPU seconds of its compile.
+          factor: estimate of what these compiles take, in times of `seconds`.
+          name, say: of the row, for progress.
+
+        Returns: output of the build -> result; None: the budget does not hold them. What was compiled is kept.
+        """
         units = list(self._parts.units.values())
-        executor = concurrent.futures.ThreadPoolExecutor(self._jobs)
+        estimates = {unit.output: factor * seconds[unit.output] for unit in units}
+        new = [unit for unit in units if self.units.kept(unit, flags) is None]
+        total = sum(estimates[unit.output] for unit in new)
+        if total > budget.left:
+            return None
+        if new:
+            say(f"{name}: compiling {len(new)} of {len(units)} units, about {total:.0f} CPU seconds")
+        executor = concurrent.futures.ThreadPoolExecutor(self.jobs)
         try:
             # The slow ones first, so that no core waits for one at the end.
             order = sorted(units, key=lambda unit: -unit.seconds)
-            futures = {unit.output: executor.submit(self._units.compile, unit, flags) for unit in order}
-            return {unit.output: futures[unit.output].result() for unit in units}
+            futures = {
+                unit.output: executor.submit(self._compile, unit, flags, budget, estimates[unit.output])
+                for unit in order
+            }
+            results = {unit.output: futures[unit.output].result() for unit in units}
         finally:
             executor.shutdown(cancel_futures=True)
+        done = {output: one for output, one in results.items() if one is not None}
+        return done if len(done) == len(units) else None
+
+    def _compile(self, unit: Compile, flags: tuple[str, ...], budget: Budget, estimate: float) -> Compiled | None:
+        kept = self.units.kept(unit, flags)
+        if kept is not None:
+            return kept
+        if not budget.reserve(estimate):
+            return None
+        made = self.units.compile(unit, flags)
+        budget.settle(estimate, made.seconds)
+        return made
 
     def link(
         self, link: Link, objects: dict[str, Compiled], flags: Sequence[str], name: str

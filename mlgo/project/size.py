@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 import pathlib
-from typing import NamedTuple
+import shutil
 
 from mlgo.corpus.elf import CODE_FLAGS, ElfError, ElfFile
 from mlgo.project import child
@@ -16,24 +16,22 @@ from mlgo.run.exit_codes import RunError
 _MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "Arm", 62: "x86-64", 183: "AArch64"}
 _MACHINES[243] = "RISC-V"
 _MACHINE_OFFSET = 18
+# 11, the default, takes a second for 0.5 MB and makes files 3 % smaller.
+_BROTLI_QUALITY = "9"
 
 
-class Size(NamedTuple):
-    """Bytes of a program.
+def has_brotli() -> bool:
+    """Whether the machine has the program brotli."""
+    return shutil.which("brotli") is not None
 
-    Attributes:
-      code: of its executable sections.
-      file: of the file without symbols and debug information.
-      compressed: of that file, compressed by xz.
+
+def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) -> dict[str, int]:
+    """Bytes of a program. Raises: RunError: it is no ELF file.
+
+    Returns:
+      "code": of its executable sections. "file": of the file without symbols and debug information. "xz", and "brotli"
+      where the machine has it: of that file, compressed.
     """
-
-    code: int
-    file: int
-    compressed: int
-
-
-def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) -> Size:
-    """Measures a program. Raises: RunError: it is no ELF file."""
     code = code_bytes(program)
     if code is None:
         raise RunError(str(program), "is no ELF program", "Name another with --program=")
@@ -43,8 +41,14 @@ def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) ->
     if ended.code:
         raise RunError(str(program), f"cannot be stripped: {ended.reason}", "Name another with --program=")
     content = stripped.read_bytes()
+    found = {"code": code, "file": len(content), "xz": len(lzma.compress(content))}
+    if has_brotli():
+        packed = scratch / "packed"
+        if not child.run(["brotli", "-q", _BROTLI_QUALITY, "-f", "-o", str(packed), str(stripped)], str(scratch)).code:
+            found["brotli"] = packed.stat().st_size
+            packed.unlink()
     stripped.unlink()
-    return Size(code, len(content), len(lzma.compress(content)))
+    return found
 
 
 def code_bytes(path: str | os.PathLike[str]) -> int | None:

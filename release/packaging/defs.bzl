@@ -132,7 +132,10 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         folder = "lib/mlgo",
         library = Label("//mlgo/project"),
         links = {"lib/mlgo/record/clang++": "clang"},
-        files = {Label("//mlgo/project:build_folder.cmake"): "lib/mlgo/record/build_folder.cmake"},
+        files = {
+            Label("//mlgo/project:build_folder.cmake"): "lib/mlgo/record/build_folder.cmake",
+            Label("//mlgo/project:started_compilers.so"): "lib/mlgo/record/started_compilers.so",
+        },
         programs = {
             Label("//mlgo/project:launcher.py"): "bin/mlgo",
             Label("//mlgo/project:record.sh"): "lib/mlgo/record/clang",

@@ -1,0 +1,154 @@
+"""Answers what a command asks about a program of a recorded build: measures, writes the folder, prints the result."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+from collections.abc import Callable, Sequence
+
+from mlgo.project import artefact, counting, goal, page, recorded
+from mlgo.project.build import Build
+from mlgo.project.compiler import Compiler
+from mlgo.project.compiling import Units
+from mlgo.project.goal import Goal, Measured
+from mlgo.project.measuring import Measuring, rows_not_tried
+from mlgo.project.programs import Program, built_name, choose, programs_of
+from mlgo.project.relinking import Parts, Relinker
+from mlgo.project.size import has_brotli
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+def give(
+    compiler: Compiler,
+    flags: argparse.Namespace,
+    cache: pathlib.Path,
+    project: pathlib.Path,
+    say: Callable[[str], None],
+) -> int:
+    """Measures a program of the builds that were recorded.
+
+    Args:
+      flags: of `mlgo smaller` or `mlgo faster`.
+      say: prints a sentence.
+
+    Raises: RunError.
+    """
+    known = recorded.read(cache, flags.verb)
+    build = Build(known.commands)
+    programs = programs_of(build)
+    runs = [counting.run_of(text, str(project)) for text in getattr(flags, "run", ())]
+    program = (_started(runs, programs) if not flags.program else None) or choose(programs, flags.program)
+    if known.changed.get(program.link.output) != artefact.time_of(program.link.output):
+        wrong = f"was changed after mlgo {flags.verb} had recorded its build"
+        raise RunError(program.link.output, wrong, f"Clean, and run `mlgo {flags.verb} -- COMMAND` again")
+    parts = Parts(build, program.link)
+    if not parts.units and not program.link.sources:
+        reason = next(iter(parts.others.values()), "it has no objects")
+        raise RunError(
+            program.link.output,
+            f"has no unit that clang can compile again: {reason}",
+            "Name another with --program=",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    scratch = cache / "scratch"
+    asked = _goal(compiler, flags, program, runs, scratch)
+    notes = _notes(programs, program, known, parts, asked)
+    for note in notes:
+        say(note)
+    units = Units(compiler, cache)
+    relinker = Relinker(compiler, units, parts, scratch / "link", max(1, flags.jobs))
+    measuring = Measuring(asked, program, parts, relinker, flags.budget, known.seconds, scratch / "search", say)
+    try:
+        measured = measuring.measure(was_recorded=known.seconds > 0)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    units.remove_unused()
+    _write(compiler, flags, project, asked, program, parts, measured, notes)
+    return ExitCode.DONE
+
+
+def _started(runs: Sequence[counting.Run], programs: Sequence[Program]) -> Program | None:
+    """The program that the first run starts."""
+    return counting.program_named_by(runs[0], programs) if runs else None
+
+
+def _goal(
+    compiler: Compiler, flags: argparse.Namespace, program: Program, runs: Sequence[counting.Run], scratch: pathlib.Path
+) -> Goal:
+    if flags.verb == "smaller":
+        return goal.smaller(compiler, scratch / "size")
+    counter = counting.counter_of_machine()
+    if counter is None:
+        raise RunError(
+            "this machine",
+            "has neither valgrind, nor perf with hardware counters",
+            "Install valgrind (apt-get install valgrind)",
+        )
+    return goal.faster(counting.Runs(counter, program, runs, scratch / "runs"), counter.name)
+
+
+def _notes(
+    programs: Sequence[Program], program: Program, known: recorded.Recorded, parts: Parts, asked: Goal
+) -> list[str]:
+    notes = []
+    others = [one for one in programs if one is not program]
+    if others:
+        shown = ", ".join(built_name(one) for one in others[:5]) + (", ..." if len(others) > 5 else "")
+        notes.append(f"{built_name(program)} is measured; the build also linked {shown} (--program=NAME)")
+    machines = sorted({one.machine for one in programs})
+    if len(machines) > 1:
+        notes.append(f"the build is for {' and '.join(machines)}; {built_name(program)} is for {program.machine}")
+    if parts.others:
+        name, why = next(iter(sorted(parts.others.items())))
+        notes.append(f"{len(parts.others)} objects stay as they were built; the first: {os.path.basename(name)} {why}")
+    if asked.verb == "smaller" and not has_brotli():
+        notes.append("the machine has no program brotli, so files are compressed by xz alone")
+    return notes
+
+
+def _write(
+    compiler: Compiler,
+    flags: argparse.Namespace,
+    project: pathlib.Path,
+    asked: Goal,
+    program: Program,
+    parts: Parts,
+    measured: Sequence[Measured],
+    notes: Sequence[str],
+) -> None:
+    """Writes the folder and prints the table and three lines."""
+    chosen = asked.best(measured)
+    others = {
+        **parts.others,
+        **{parts.units[output].source: why for one in measured for output, why in one.refused.items()},
+    }
+    lines = _closing(asked, measured, chosen, program, flags.output)
+    sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
+    content = artefact.content_of(project, compiler, asked, program.link.output, measured, chosen, sources, others)
+    text = page.render(built_name(program), asked, lines, measured, chosen, others, notes)
+    artefact.write(flags.output.absolute(), content, chosen, text)
+    print("\n".join([*page.table(measured), "", *lines]))
+
+
+def _closing(
+    asked: Goal, measured: Sequence[Measured], chosen: Measured | None, program: Program, output: pathlib.Path
+) -> list[str]:
+    """Gain, price, what to type."""
+    built, name = measured[0], built_name(program)
+    left = rows_not_tried(measured)
+    more = f"; a larger --budget= also tries {', '.join(left)}" if left else ""
+    if chosen is None or chosen.figures is None or built.figures is None:
+        return [f"{name}: no variant is {asked.better} than the build{more}", "", f"page: {output / artefact.PAGE}"]
+    changes = ", ".join(f"{key} {page.percent(chosen.figures[key], old)}" for key, old in built.figures.items())
+    price = f"{chosen.seconds or 0:.1f} CPU seconds for its units"
+    if built.seconds:
+        price += f", {(chosen.seconds or 0) / built.seconds:.2f} times the build's"
+    flag = shlex.quote(f"--config={output / artefact.CONFIG}")
+    return [
+        f"{name}: {changes} with {chosen.row.name}",
+        f"compile time: {price}{more}",
+        f"to have it: mlgo build -- COMMAND after a clean, or {flag} for compiles and links ({output / artefact.PAGE})",
+    ]

@@ -1,0 +1,212 @@
+"""Counts what runs of a program execute, with Cachegrind or with perf."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mlgo.project.command_line import Link
+from mlgo.project.programs import Program
+from mlgo.project.size import code_bytes
+from mlgo.run.exit_codes import RunError
+
+#: Time limit of one run, seconds; Cachegrind slows it down fifty times.
+_SECONDS = 1800
+_CACHEGRIND = ("--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes")
+_PLACE = "{}"
+
+
+class Run(NamedTuple):
+    """A command that runs the program.
+
+    Attributes:
+      words: as the user wrote them; "{}" stands for the program, and so does the first one if it is the program.
+      directory: folder in which it runs.
+    """
+
+    words: tuple[str, ...]
+    directory: str
+
+
+def run_of(text: str, directory: str) -> Run:
+    """The command that a user wrote. Raises: RunError: it is no command."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise RunError(f"--run={text}", f"is not a command: {error}", "Quote it as a shell wants it") from error
+    if not words:
+        raise RunError("--run", "is empty", "Write the command that runs the program: --run='./program input'")
+    return Run(words, directory)
+
+
+def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
+    """The program of the build that a run starts, also through the script of libtool beside it; None: another one."""
+    path = os.path.join(run.directory, run.words[0])
+    own = os.path.join(os.path.dirname(path), ".libs", os.path.basename(path))
+    for name in (own, path):
+        for program in programs:
+            if os.path.exists(name) and os.path.samefile(name, program.link.output):
+                return program
+    return None
+
+
+class Counter(NamedTuple):
+    """Attributes:
+    name: program that counts.
+    figures: what it counts.
+    """
+
+    name: str
+    figures: tuple[str, ...]
+
+
+CACHEGRIND = Counter("Cachegrind", ("instructions", "data references"))
+PERF = Counter("perf", ("instructions",))
+
+
+def counter_of_machine() -> Counter | None:
+    """What counts on this machine; None: nothing does."""
+    if shutil.which("valgrind"):
+        return CACHEGRIND
+    perf = shutil.which("perf")
+    if perf and _perf_counts(perf):
+        return PERF
+    return None
+
+
+def _perf_counts(perf: str) -> bool:
+    done = subprocess.run([perf, *_PERF, "true"], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and bool(re.match(r"\d+,", done.stderr))
+
+
+_PERF = ("stat", "-x,", "-e", "instructions:u")
+
+
+class Runs:
+    """Runs of a program, which all its builds must do alike.
+
+    Args:
+      counter: what counts.
+      program: as it was built.
+      runs: what it does.
+      scratch: folder for counts and for links to programs.
+    """
+
+    def __init__(self, counter: Counter, program: Program, runs: Sequence[Run], scratch: pathlib.Path):
+        self._counter, self._program, self._runs, self._scratch = counter, program, runs, scratch
+        self._digests: list[str] = []
+        for run in runs:
+            if not (self._is_library() or _PLACE in run.words or program_named_by(run, [program])):
+                raise RunError(
+                    f"--run={shlex.join(run.words)}",
+                    f"starts {run.words[0]}, which is not {program.link.output}",
+                    "Write {} where the program stands in the command, or name another with --program=",
+                )
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """Names of what is counted."""
+        return self._counter.figures
+
+    def figures_of(self, image: pathlib.Path) -> dict[str, int]:
+        """Counts of all runs, and the bytes of code.
+
+        Raises: RunError: a run fails, or prints something else than the build's program does.
+        """
+        totals = dict.fromkeys(self._counter.figures, 0)
+        digests = []
+        for run in self._runs:
+            digest, counts = self._count(run, image)
+            digests.append(digest)
+            for name, count in zip(self._counter.figures, counts):
+                totals[name] += count
+        self._digests = self._digests or digests
+        if digests != self._digests:
+            raise RunError("the run", "printed something else than with the build's program", "This row is left out")
+        return {**totals, "code": code_bytes(image) or 0}
+
+    def _count(self, run: Run, image: pathlib.Path) -> tuple[str, Sequence[int]]:
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+            words, environment = self._command(run, image, pathlib.Path(folder))
+            if self._counter is CACHEGRIND:
+                log = f"--log-file={folder}/log.%p"
+                before = ["valgrind", *_CACHEGRIND, f"--cachegrind-out-file={folder}/counts.%p", log]
+            else:
+                before = ["perf", *_PERF, "-o", f"{folder}/counts", "--"]
+            with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+                try:
+                    done = subprocess.run(
+                        [*before, *words],
+                        cwd=run.directory,
+                        env={**os.environ, **environment},
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=errors,
+                        timeout=_SECONDS,
+                        check=False,
+                    )
+                except subprocess.TimeoutExpired as error:
+                    wrong = f"did not end within {_SECONDS} s"
+                    raise RunError(f"--run={shlex.join(run.words)}", wrong, "Give it less to do") from error
+                output.seek(0)
+                errors.seek(0)
+                digest = hashlib.sha256(output.read()).hexdigest()
+                last = errors.read()[-200:].decode("utf-8", "replace").strip()
+            if done.returncode:
+                wrong = f"ended with exit code {done.returncode}: {last}"
+                raise RunError(f"--run={shlex.join(run.words)}", wrong, "Correct it")
+            return digest, self._read(pathlib.Path(folder))
+
+    def _command(self, run: Run, image: pathlib.Path, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
+        """The words with `image` in the place of the program, and variables."""
+        if self._is_library():
+            (folder / _shared_name(self._program.link)).symlink_to(image)
+            path = os.pathsep.join(filter(None, (str(folder), os.environ.get("LD_LIBRARY_PATH"))))
+            return list(run.words), {"LD_LIBRARY_PATH": path}
+        if _PLACE in run.words:
+            return [str(image) if word == _PLACE else word for word in run.words], {}
+        libraries = str(pathlib.Path(self._program.link.output).parent)
+        path = os.pathsep.join(filter(None, (os.environ.get("LD_LIBRARY_PATH"), libraries)))
+        # A program of libtool finds its libraries beside it.
+        return [str(image), *run.words[1:]], {"LD_LIBRARY_PATH": path} if "/.libs/" in self._program.link.output else {}
+
+    def _is_library(self) -> bool:
+        return bool({"-shared", "--shared"} & set(self._program.link.words))
+
+    def _read(self, folder: pathlib.Path) -> list[int]:
+        if self._counter is PERF:
+            return [int((folder / "counts").read_text().strip().splitlines()[-1].partition(",")[0])]
+        instructions = references = 0
+        for path in sorted(folder.glob("counts.*")):
+            counts = cachegrind_counts(path.read_text(errors="replace"))
+            instructions += counts["Ir"]
+            references += counts.get("Dr", 0) + counts.get("Dw", 0)
+        return [instructions, references]
+
+
+def cachegrind_counts(text: str) -> dict[str, int]:
+    """The totals in a file of Cachegrind: event -> count."""
+    lines = text.splitlines()
+    events = next(line for line in lines if line.startswith("events:")).split()[1:]
+    totals = next(line for line in lines if line.startswith("summary:")).split()[1:]
+    return {event: int(total) for event, total in zip(events, totals)}
+
+
+def _shared_name(link: Link) -> str:
+    """The name by which a program looks for a shared library."""
+    words = [value for word in link.words for value in (word.split(",")[1:] if word.startswith("-Wl,") else [word])]
+    for word, following in zip(words, [*words[1:], ""]):
+        if word in ("-soname", "-h", "--soname"):
+            return following
+        if word.startswith(("-soname=", "--soname=")):
+            return word.partition("=")[2]
+    return os.path.basename(link.output)

@@ -1,0 +1,103 @@
+"""Runs are counted by a fake Cachegrind: which program is run, what it must print, what its counts are."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+from mlgo.project.command_line import Link
+from mlgo.project.counting import CACHEGRIND, Runs, cachegrind_counts, program_named_by, run_of
+from mlgo.project.programs import Program
+from mlgo.run.exit_codes import RunError
+
+#: Writes counts, and runs the program. Two processes are counted.
+VALGRIND = """#!/bin/sh
+while :; do
+    case $1 in
+    --cachegrind-out-file=*) out=${1#*=} ;;
+    --*) ;;
+    *) break ;;
+    esac
+    shift
+done
+size=$(wc -c < "$(command -v "$1")")
+for process in 1 2; do
+    printf 'desc: x\\nevents: Ir I1mr Dr Dw\\nfn=f\\n1 1 1 1 1\\nsummary: %s 3 10 5\\n' "$size" > "${out%\\%p}$process"
+done
+"$@"
+"""
+
+
+class CountingTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        valgrind = self.folder / "bin/valgrind"
+        valgrind.parent.mkdir()
+        valgrind.write_text(VALGRIND)
+        valgrind.chmod(0o755)
+        path = mock.patch.dict(os.environ, {"PATH": f"{valgrind.parent}:{os.environ['PATH']}"})
+        path.start()
+        self.addCleanup(path.stop)
+        self.built = self.script("prog", 'echo "$1"\n')
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(0o755)
+        return path
+
+    def program(self, path, *words):
+        return Program(Link("clang", str(self.folder), words, str(path), "clang", 0.0, ()), 1, "x86-64")
+
+    def runs(self, *texts, program=None):
+        runs = [run_of(text, str(self.folder)) for text in texts]
+        return Runs(CACHEGRIND, program or self.program(self.built), runs, self.folder / "scratch")
+
+    def test_counts_of_all_runs_and_processes(self):
+        size = self.built.stat().st_size
+        figures = self.runs("./prog one", "env -- {} two").figures_of(self.built)
+        env = pathlib.Path("/usr/bin/env").resolve().stat().st_size
+        self.assertEqual(figures, {"instructions": 2 * size + 2 * env, "data references": 60, "code": 0})
+
+    def test_another_program_must_print_the_same(self):
+        runs = self.runs("./prog one")
+        runs.figures_of(self.built)
+        larger = self.script("scratch/larger", 'echo "$1" # longer\n')
+        self.assertEqual(runs.figures_of(larger)["instructions"], 2 * larger.stat().st_size)
+        with self.assertRaisesRegex(RunError, "printed something else"):
+            runs.figures_of(self.script("scratch/other", "echo other\n"))
+
+    def test_a_run_that_fails(self):
+        with self.assertRaisesRegex(RunError, "ended with exit code 3: wrong"):
+            self.runs("./prog").figures_of(self.script("failing", "echo wrong >&2\nexit 3\n"))
+
+    def test_a_shared_library_is_found_by_its_name(self):
+        library = self.script("libx.so.1.2", "")
+        program = self.program(library, "-shared", "-Wl,-soname,libx.so.1")
+        self.script("user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
+        self.runs("./user", program=program).figures_of(library)
+
+    def test_the_program_that_a_run_starts(self):
+        own = self.script(".libs/tool", "")
+        self.script("tool", "exec .libs/tool\n")
+        programs = [self.program(self.built), self.program(own)]
+        for text, found in (("./prog x", programs[0]), ("./tool", programs[1]), ("sh", None)):
+            self.assertEqual(program_named_by(run_of(text, str(self.folder)), programs), found, text)
+
+    def test_wrong_commands(self):
+        for text, wrong in (("", "is empty"), ("'", "is not a command")):
+            with self.assertRaisesRegex(RunError, wrong):
+                run_of(text, "/")
+        with self.assertRaisesRegex(RunError, "starts sh, which is not .*/prog"):
+            self.runs("sh -c ./prog")
+
+    def test_a_file_of_cachegrind(self):
+        self.assertEqual(cachegrind_counts("events: Ir Dr\nfn=x\n1 2 3\nsummary: 70 20\n"), {"Ir": 70, "Dr": 20})
+
+
+if __name__ == "__main__":
+    unittest.main()

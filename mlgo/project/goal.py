@@ -1,0 +1,117 @@
+"""What a command asks of a program: its figures, the rows that may improve them, and which row is best."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+
+from mlgo.project.compiler import Compiler
+from mlgo.project.counting import Runs
+from mlgo.project.rows import FASTER_ROWS, SMALLER_ROWS, Row
+from mlgo.project.size import size_of
+
+Figures = Mapping[str, int]
+#: Files whose sizes differ by less are equally small.
+_LEAST_BYTES = 0.001
+#: The same for counts.
+_LEAST_COUNTS = 0.001
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A row with its result.
+
+    Attributes:
+      figures: name -> number, in the order of the columns; None: it was not measured.
+      seconds: CPU time of its compiles; None: unknown.
+      why_not: why it was not measured.
+      refused: source -> why the object of the build stands in its place.
+      decisions: text of the decision file that it was compiled with.
+    """
+
+    row: Row
+    figures: Figures | None
+    seconds: float | None = None
+    why_not: str = ""
+    refused: dict[str, str] = dataclasses.field(default_factory=dict)
+    decisions: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """What a command asks.
+
+    Attributes:
+      verb: the command.
+      kind: what the figures are, as mlgo.json names them.
+      figures_of: measures a linked program. The first one is the program as it was built.
+      rows: the variants, in the order in which they are tried.
+      decides: the figures whose sum a better row has less of.
+      least_gain: a gain below this share is none; rows that differ by less than this are equal.
+      better, explanation: for the page.
+    """
+
+    verb: str
+    kind: str
+    figures_of: Callable[[pathlib.Path], Figures]
+    rows: Sequence[Row]
+    decides: Sequence[str]
+    least_gain: float
+    better: str
+    explanation: str
+
+    def value(self, figures: Figures) -> int:
+        """What a better row has less of."""
+        return sum(figures[name] for name in self.decides)
+
+    def best(self, measured: Sequence[Measured]) -> Measured | None:
+        """The row with the least value; of rows that equal it, the one that compiles fastest.
+
+        Args: measured: the build first.
+        Returns: None: no row is better than the build.
+        """
+        built = measured[0].figures
+        assert built is not None
+        limit = self.value(built) * (1 - self.least_gain)
+        better = [
+            (self.value(one.figures), one.seconds or 0.0, place, one)
+            for place, one in enumerate(measured[1:])
+            if one.figures is not None and one.row.can_be_chosen and self.value(one.figures) < limit
+        ]
+        if not better:
+            return None
+        least = min(value for value, *_ in better) * (1 + self.least_gain)
+        return min((each for each in better if each[0] <= least), key=lambda each: each[1:3])[-1]
+
+
+def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
+    """A smaller file."""
+    return Goal(
+        "smaller",
+        "bytes",
+        lambda image: size_of(image, scratch, compiler),
+        SMALLER_ROWS,
+        ("file",),
+        _LEAST_BYTES,
+        "smaller",
+        "Bytes. Code: executable sections. File: without symbols and debug information. xz, brotli: that file, "
+        "compressed. Linker: lld drops unused sections and folds equal code. Code at -Oz may run slower than at -O2: "
+        "run your benchmarks.",
+    )
+
+
+def faster(runs: Runs, counter: str) -> Goal:
+    """Fewer executed instructions and data references."""
+    figures = runs.counted
+    return Goal(
+        "faster",
+        "counts",
+        runs.figures_of,
+        FASTER_ROWS,
+        figures,
+        _LEAST_COUNTS,
+        "executed less",
+        f"What the runs execute, counted by {counter}: {' and '.join(figures)}. Their sum decides. Code: bytes of "
+        "executable sections. Counts are no times: run your benchmarks.",
+    )

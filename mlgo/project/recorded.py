@@ -1,0 +1,83 @@
+"""What builds in a project made, kept in the cache for later runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mlgo.project import artefact, recording, stated_build
+from mlgo.project.command_line import Compile, Link, understand
+from mlgo.project.compiler import Compiler
+from mlgo.project.records import read_records
+from mlgo.run.exit_codes import RunError
+
+
+class Recorded(NamedTuple):
+    """Attributes:
+    commands: in the order of their ends.
+    seconds: CPU time of the build; 0: it was not run, and other compilers may have made its objects.
+    changed: what was linked -> when, in nanoseconds since 1970.
+    """
+
+    commands: list[Compile | Link]
+    seconds: float
+    changed: Mapping[str, int | None]
+
+
+def read(cache: pathlib.Path, verb: str) -> Recorded:
+    """What was recorded. Raises: RunError: nothing."""
+    kept = artefact.read_recording(cache)
+    if not kept:
+        raise RunError(f"mlgo {verb}", "has no command, and no build was recorded here", f"Write: mlgo {verb} -- make")
+    commands = [_command_of(entry) for entry in kept["commands"]]
+    return Recorded(commands, float(kept["build_seconds"]), kept["changed"])
+
+
+def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say: Callable[[str], None]) -> int:
+    """Runs the build and adds what it made to what is known of builds before; its exit code."""
+    recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
+    with tempfile.TemporaryDirectory(dir=cache, prefix="records.") as records:
+        path = pathlib.Path(records)
+        environment = recording.environment_of(compiler, cache / "path", os.environ, records=path)
+        code, seconds = recording.run_build(command, environment)
+        found, broken = read_records(path)
+    if broken:
+        say(f"{broken} commands of the build are not known: they were ended, or the disk is full")
+    made = [each for one in found for each in understand(one)]
+    kept = artefact.read_recording(cache)
+    outputs = {each.output for each in made}
+    before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
+    total = max(seconds, float(kept.get("build_seconds", 0.0)))
+    _write(cache, before, made, total, kept.get("changed", {}))
+    return code
+
+
+def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:
+    """Keeps what a compile_commands.json says, in the place of what is known of builds before."""
+    made, others = stated_build.commands_of(database, links)
+    if others:
+        name, why = next(iter(sorted(others.items())))
+        say(f"{len(others)} commands are passed over; the first: {os.path.basename(name)} {why}")
+    _write(cache, [], made, 0.0, {})
+
+
+def _write(
+    cache: pathlib.Path,
+    before: Sequence[Mapping[str, Any]],
+    made: Sequence[Compile | Link],
+    seconds: float,
+    changed: Mapping[str, int | None],
+) -> None:
+    commands = [*before, *({"kind": type(each).__name__, **dataclasses.asdict(each)} for each in made)]
+    times = {each.output: artefact.time_of(each.output) for each in made if isinstance(each, Link)}
+    artefact.write_recording(cache, commands, seconds, {**changed, **times})
+
+
+def _command_of(entry: Mapping[str, Any]) -> Compile | Link:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+    kind = fields.pop("kind")
+    return Compile(**fields) if kind == "Compile" else Link(**fields)

@@ -1,0 +1,77 @@
+"""A compiler that a build starts by its path is started through the link of its name, in every way of starting it."""
+
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIBRARY = pathlib.Path(__file__).with_name("started_compilers.so")
+
+
+class StartedCompilersTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        for name in ("links", "machine", "project"):
+            (self.folder / name).mkdir()
+        link = self.folder / "links/gcc"
+        link.write_text('#!/bin/sh\necho "recorded $MLGO_ASKED $*"\n')
+        link.chmod(0o755)
+        for name in ("machine/gcc", "machine/other", "project/gcc"):
+            # A program, which prints its words.
+            (self.folder / name).write_bytes(pathlib.Path("/bin/echo").read_bytes())
+            (self.folder / name).chmod(0o755)
+
+    def run_command(self, *words, **variables):
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "LD_PRELOAD": str(LIBRARY.resolve()),
+            "MLGO_LINKS": str(self.folder / "links"),
+            "MLGO_OWN": str(self.folder / "project"),
+            **variables,
+        }
+        done = subprocess.run(words, env=environment, cwd=self.folder, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def test_every_way(self):
+        gcc = str(self.folder / "machine/gcc")
+        expected = f"recorded {gcc} -c a.c"
+        self.assertEqual(self.run_command("sh", "-c", f"{shlex.quote(gcc)} -c a.c"), expected)
+        self.assertEqual(self.run_command("env", gcc, "-c", "a.c"), expected)
+        for call in (
+            "os.execv(path, words)",
+            "os.execve(path, words, os.environ)",
+            "os.execvp(path, words)",
+            "os.waitpid(os.posix_spawn(path, words, os.environ), 0)",
+            "os.waitpid(os.posix_spawnp(path, words, os.environ), 0)",
+            "__import__('subprocess').run(words)",
+        ):
+            program = f"import os; path = {gcc!r}; words = [path, '-c', 'a.c']; {call}"
+            self.assertEqual(self.run_command(sys.executable, "-c", program), expected, call)
+
+    def test_what_is_started_as_it_is(self):
+        for name in ("machine/other", "project/gcc"):
+            self.assertEqual(self.run_command("env", str(self.folder / name), "-v"), "-v", name)
+        gcc = str(self.folder / "machine/gcc")
+        self.assertEqual(self.run_command("env", gcc, "-v", MLGO_NESTED="1"), "-v")
+        self.assertEqual(self.run_command("env", gcc, "-v", MLGO_LINKS=""), "-v")
+        self.assertEqual(self.run_command("env", "machine/gcc", "-v"), "-v")
+        # A wrapper of the project, which starts the compiler itself.
+        (self.folder / "machine/gcc").write_text("#!/bin/sh\necho wrapper\n")
+        self.assertEqual(self.run_command("env", gcc, "-v"), "wrapper")
+
+    def test_the_projects_copy_of_clang(self):
+        gcc = str(self.folder / "project/gcc")
+        self.assertEqual(self.run_command("env", gcc, MLGO_BIN=str(self.folder / "project")), f"recorded {gcc}")
+
+    def test_one_that_is_absent(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.run_command("env", str(self.folder / "absent/gcc"))
+
+
+if __name__ == "__main__":
+    unittest.main()

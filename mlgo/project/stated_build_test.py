@@ -1,0 +1,66 @@
+"""A compile_commands.json with links from ninja's commands, CMake's link.txt or the user."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.project.command_line import Link
+from mlgo.project.stated_build import commands_of
+from mlgo.run.exit_codes import RunError
+
+
+class StatedBuildTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        self.database = self.folder / "compile_commands.json"
+        (self.folder / "a.modmap").write_text("-DMAP")
+        self.write(
+            {"directory": ".", "command": "ccache g++ @a.modmap -c a.cc -o sub/a.o", "file": "a.cc"},
+            {"directory": "sub", "arguments": ["/usr/bin/cc", "-c", "b c.c"], "file": "b c.c"},
+            {"directory": ".", "command": "nvcc -c k.cu -o k.o", "file": "k.cu"},
+            {"directory": "."},
+        )
+
+    def write(self, *entries):
+        self.database.write_text(json.dumps(entries))
+
+    def test_compiles(self):
+        made, others = commands_of(self.database, ["cc sub/a.o 'sub/b c.o' -lm -o prog"])
+        first, second, link = made
+        self.assertEqual((first.tool, first.words, first.by), ("clang++", ("-DMAP", "a.cc"), "clang"))
+        self.assertEqual(first.output, str(self.folder / "sub/a.o"))
+        self.assertEqual((second.directory, second.output), (str(self.folder / "sub"), str(self.folder / "sub/b c.o")))
+        self.assertEqual((type(link), link.output), (Link, str(self.folder / "prog")))
+        self.assertEqual(link.words, ("sub/a.o", "sub/b c.o", "-lm"))
+        self.assertEqual(others[str(self.folder / "k.cu")], "is no compile of clang's: nvcc")
+        self.assertEqual(others["entry 3"], "it has neither `command` nor `arguments`")
+
+    def test_link_txt_of_cmake(self):
+        path = self.folder / "lib/CMakeFiles/x.dir/link.txt"
+        path.parent.mkdir(parents=True)
+        path.write_text("/usr/bin/c++ -shared -o libx.so a.o\n/usr/bin/ranlib libx.so\n")
+        link = commands_of(self.database, [])[0][-1]
+        self.assertEqual((link.output, link.tool), (str(self.folder / "lib/libx.so"), "clang++"))
+
+    def test_links_behind_other_commands(self):
+        path = self.folder / "CMakeFiles/x.dir/link.txt"
+        path.parent.mkdir(parents=True)
+        path.write_text(": && cd lib && /usr/bin/cc a.o -o x && : ; ar qc y.a a.o\n")
+        self.assertEqual(commands_of(self.database, [])[0][-1].output, str(self.folder / "lib/x"))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(RunError, "has no links, and neither build.ninja nor CMake's link.txt"):
+            commands_of(self.database, [])
+        with self.assertRaisesRegex(RunError, "links nothing"):
+            commands_of(self.database, ["ar qc x.a a.o"])
+        self.database.write_text("{}")
+        with self.assertRaisesRegex(RunError, "is not a list of commands"):
+            commands_of(self.database, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
