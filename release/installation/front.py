@@ -1,6 +1,7 @@
 """`mlgo` of the compiler that this workspace builds, in front of a build; started by Bazel.
 
     ./bazelw run //release:smaller -- --directory=PROJECT -- make -j8
+    ./bazelw run //release:faster -- --directory=PROJECT --run='./prog input' -- make -j8
 
 Installs the compiler into out/mlgo-clang of the workspace, and starts its bin/mlgo in the caller's folder.
 """
@@ -17,7 +18,7 @@ _PREFIX = "out/mlgo-clang"
 
 
 def run(arguments: list[str]) -> int:
-    """Runs `mlgo` with `arguments`; does not return where it can be started.
+    """Runs `mlgo` with `arguments`, of which the target gives the first; does not return where it can be started.
 
     Raises: RunError: the command was not started by Bazel, or the compiler cannot be installed.
     """
@@ -38,4 +39,4 @@ def run(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(exit_code_of(lambda: run(["smaller", *sys.argv[1:]])))
+    sys.exit(exit_code_of(lambda: run(sys.argv[1:])))

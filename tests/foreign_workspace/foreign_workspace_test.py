@@ -136,7 +136,7 @@ class ForeignWorkspaceTest(unittest.TestCase):
             self.assertNotIn(b"-mllvm", command)
 
     def test_the_lines_of_the_page_for_bazel(self):
-        page = (clone.root() / "docs/your-project.md").read_text(encoding="utf-8")
+        page = (clone.root() / "docs/train-on-your-project.md").read_text(encoding="utf-8")
         bin_folder, work = self.folder / "programs", self.folder / "work"
         bin_folder.mkdir()
         work.mkdir()

@@ -95,6 +95,12 @@ class WheelTest(unittest.TestCase):
     def test_corpus_info(self):
         self.assertIn("2 modules", self.call(["mlgo-corpus-info", f"--corpus={self.corpus}"]))
 
+    def test_the_command_in_front_of_a_build(self):
+        self.assertIn("mlgo faster --run=", self.call(["mlgo", "--help"]))
+        done = self.run_program(["mlgo", "smaller", f"--prefix={self.folder}", "--", "make"])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("holds no compiler: bin/clang is not there", done.stderr)
+
     def evaluate(self, name, *arguments):
         words = ["mlgo-evaluate", f"--policy={POLICY}", f"--corpus={self.corpus}", f"--json={name}.json"]
         return self.call([*words, *arguments]), json.loads((self.folder / f"{name}.json").read_bytes())

@@ -1,4 +1,4 @@
-"""The commands of docs/your-project.md, carried out as they stand on two projects of this folder.
+"""The commands of docs/train-on-your-project.md, carried out as they stand on two projects of this folder.
 
 your_project_test --tool=NAME=FILE ... --sysroot=FOLDER [--program=LABEL=FILE ...] [--share=FILE ...]
 
@@ -22,7 +22,7 @@ from tests.your_project import page
 from tests.your_project.terminal import Terminal, seconds_of_process
 
 HERE = pathlib.Path(__file__).parent
-PAGE = "docs/your-project.md"
+PAGE = "docs/train-on-your-project.md"
 # Longer than any command that needs no Bazel.
 _IDLE_SECONDS = 1200
 _BAZELW = """#!/bin/sh
