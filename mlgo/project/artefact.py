@@ -17,7 +17,7 @@ import json
 import os
 import pathlib
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.project.compiler import Compiler
@@ -205,7 +205,7 @@ def read_recording(cache: pathlib.Path) -> dict[str, Any]:
 
 
 def write_recording(
-    cache: pathlib.Path, commands: list[dict[str, Any]], seconds: float, changed: dict[str, int | None]
+    cache: pathlib.Path, commands: Sequence[Mapping[str, Any]], seconds: float, changed: Mapping[str, int | None]
 ) -> None:
     """Keeps what builds made, for runs without a build and for those that make a part again.
 
@@ -213,5 +213,5 @@ def write_recording(
       seconds: CPU time of the build; 0: it was not run.
       changed: what was linked -> `time_of`.
     """
-    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds, "changed": changed}
+    content = {"format": _FORMAT, "commands": list(commands), "build_seconds": seconds, "changed": dict(changed)}
     write_atomically(cache / "recording.json", encode_json(content))
