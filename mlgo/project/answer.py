@@ -141,7 +141,7 @@ def _closing(
     left = rows_not_tried(measured)
     more = f"; a larger --budget= also tries {', '.join(left)}" if left else ""
     if chosen is None or chosen.figures is None or built.figures is None:
-        return [f"{name}: no variant is {asked.better} than the build{more}", "", f"page: {output / artefact.PAGE}"]
+        return [f"{name}: no variant {asked.better} than the build{more}", "", f"page: {output / artefact.PAGE}"]
     changes = ", ".join(f"{key} {page.percent(chosen.figures[key], old)}" for key, old in built.figures.items())
     price = f"{chosen.seconds or 0:.1f} CPU seconds for its units"
     if built.seconds:

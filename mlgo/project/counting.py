@@ -167,17 +167,24 @@ class Runs:
             return digest, self._read(pathlib.Path(folder))
 
     def _command(self, run: Run, image: pathlib.Path, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
-        """The words with `image` in the place of the program, and variables."""
-        if self._is_library():
-            (folder / _shared_name(self._program.link)).symlink_to(image)
-            path = os.pathsep.join(filter(None, (str(folder), os.environ.get("LD_LIBRARY_PATH"))))
-            return list(run.words), {"LD_LIBRARY_PATH": path}
+        """The words with `image` in the place of the program, and variables.
+
+        A copy is run, also of the build's own program: the loader executes more for a longer path.
+        """
+        is_library = self._is_library()
+        copy = folder / (
+            _shared_name(self._program.link) if is_library else os.path.basename(self._program.link.output)
+        )
+        shutil.copy(image, copy)
+        # Libraries that the program finds beside it, by $ORIGIN or by the script of libtool.
+        own = str(folder) if is_library else os.path.dirname(self._program.link.output)
+        path = os.pathsep.join(filter(None, (own, os.environ.get("LD_LIBRARY_PATH"))))
+        variables = {"LD_LIBRARY_PATH": path}
+        if is_library:
+            return list(run.words), variables
         if _PLACE in run.words:
-            return [str(image) if word == _PLACE else word for word in run.words], {}
-        libraries = str(pathlib.Path(self._program.link.output).parent)
-        path = os.pathsep.join(filter(None, (os.environ.get("LD_LIBRARY_PATH"), libraries)))
-        # A program of libtool finds its libraries beside it.
-        return [str(image), *run.words[1:]], {"LD_LIBRARY_PATH": path} if "/.libs/" in self._program.link.output else {}
+            return [str(copy) if word == _PLACE else word for word in run.words], variables
+        return [str(copy), *run.words[1:]], variables
 
     def _is_library(self) -> bool:
         return bool({"-shared", "--shared"} & set(self._program.link.words))

@@ -94,7 +94,7 @@ def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
         SMALLER_ROWS,
         ("file",),
         _LEAST_BYTES,
-        "smaller",
+        "is smaller",
         "Bytes. Code: executable sections. File: without symbols and debug information. xz, brotli: that file, "
         "compressed. Linker: lld drops unused sections and folds equal code. Code at -Oz may run slower than at -O2: "
         "run your benchmarks.",
@@ -111,7 +111,7 @@ def faster(runs: Runs, counter: str) -> Goal:
         FASTER_ROWS,
         figures,
         _LEAST_COUNTS,
-        "executed less",
+        "executes less",
         f"What the runs execute, counted by {counter}: {' and '.join(figures)}. Their sum decides. Code: bytes of "
         "executable sections. Counts are no times: run your benchmarks.",
     )
