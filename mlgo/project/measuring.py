@@ -46,12 +46,16 @@ class Measuring:
         self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
         self._times, self._scratch, self._say = times, scratch, say
         self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
+        # A link with sources compiles them.
+        self._link_seconds = program.link.seconds if program.link.sources else 0.0
         self.budget = Budget(times * max(build_seconds, self._base(), _FEWEST_SECONDS))
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
+        self._program_was_compiled = False
 
     def _base(self) -> float:
-        return sum(self._seconds.values())
+        """CPU seconds of the build's compiles of this program."""
+        return sum(self._seconds.values()) + self._link_seconds
 
     def measure(self, was_recorded: bool = True) -> list[Measured]:
         """The program as it was built, then each row. Rows that fail or do not fit say why.
@@ -72,8 +76,10 @@ class Measuring:
     def _row(self, row: Row) -> Measured:
         if row.is_tuned:
             objects, why = self._searched(), ""
-            if self._tuned is None or not self._tuned.found:
-                why = self._tuned.summary if self._tuned else "needs the row -Oz, policy"
+            if self._tuned is None:
+                why = "needs units that are compiled before the link, with the policy"
+            elif not self._tuned.found:
+                why = self._tuned.summary
         else:
             objects, why = self._objects(row)
         if why:
@@ -96,12 +102,12 @@ class Measuring:
                 self.budget.seconds = self.budget.spent + estimate * 2
             done = self._relinker.compile(flags, self.budget, self._seconds, row.factor, row.name, self._say)
             if done is None:
-                return (
-                    {},
-                    f"about {estimate:.0f} CPU seconds; the budget of {self.budget.seconds:.0f} s does not hold them",
-                )
+                return {}, self._too_much(estimate)
             self._compiled[flags] = done
         return self._compiled[flags], ""
+
+    def _too_much(self, estimate: float) -> str:
+        return f"about {estimate:.0f} CPU seconds; the budget of {self.budget.seconds:.0f} s does not hold them"
 
     def _searched(self) -> Objects:
         """The objects with the best decisions that a search found within its share of the budget."""
@@ -117,8 +123,12 @@ class Measuring:
         return self._tuned.objects if self._tuned else {}
 
     def _linked(self, row: Row, objects: Objects, refused: dict[str, str]) -> Measured:
-        # A link with sources compiles them, so it gets the flags of compiles too.
+        # A link that compiles gets the flags of compiles too.
         link = self._program.link
+        price = self._link_seconds * (1.0 if row.compile_flags is None else row.factor)
+        if price > self.budget.left and self._program_was_compiled:
+            return Measured(row, None, why_not=self._too_much(price))
+        self._program_was_compiled |= price > 0
         flags = row.config if link.sources else (*_passed_to_links(row), *row.link_flags)
         try:
             linked, seconds = self._relinker.link(link, objects, flags, built_name(self._program))
@@ -126,7 +136,7 @@ class Measuring:
             figures = self._goal.figures_of(linked)
         except RunError as error:
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
-        total = sum(one.seconds for one in objects.values()) if objects else self._base()
+        total = sum(one.seconds for one in objects.values()) if objects else sum(self._seconds.values())
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
         return Measured(row, figures, total + (seconds if link.sources else 0.0), "", refused, decisions)
 

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from mlgo.corpus.elf import CODE_FLAGS, ElfFile
@@ -49,6 +50,21 @@ int main(int n, char **v) { int x[9] = {n, 2, 3}; return (a(x, 9) + b(n) + c(n) 
     "start.S": '.globl assembled\nassembled: movl $5, %eax\nret\n.section .note.GNU-stack,"",@progbits\n',
     "shared.c": "int shared(int x) { return 3 * x; }\n",
 }
+#: Writes what Cachegrind would: as many instructions as the program has bytes.
+COUNTER = """#!/bin/sh
+while :; do
+    case $1 in
+    --cachegrind-out-file=*) out=${1#*=} ;;
+    --*) ;;
+    *) break ;;
+    esac
+    shift
+done
+for process in 1 2; do
+    printf 'events: Ir Dr Dw\\nsummary: %s 10 5\\n' "$(wc -c < "$(command -v "$1")")" > "${out%\\%p}$process"
+done
+"$@" || [ $? -ge 1 ]
+"""
 
 
 def code_bytes(path):
@@ -152,6 +168,82 @@ class SmallerTest(unittest.TestCase):
         self.assertNotEqual(set(before), set(after))
         (self.project / "main file.c").write_text(SOURCES["main file.c"] + "\n")
         self.assertIn("was measured before 1 of 4 sources changed", self.mlgo("build", "--", "true"))
+
+    def test_compilers_by_their_paths(self):
+        """What a Makefile or a CMakeCache.txt has. A path with blanks cannot be preloaded."""
+        plain = self.scratch / "plain"
+        if not plain.exists():
+            plain.symlink_to(self.top)
+        machine_compiler = self.scratch / "machine/gcc"
+        machine_compiler.parent.mkdir(exist_ok=True)
+        machine_compiler.write_bytes(pathlib.Path("/bin/false").read_bytes())
+        machine_compiler.chmod(0o755)
+        (self.project / "build.sh").write_text(BUILD.replace("gcc ", f"{machine_compiler} ").replace("cc $", "gcc $"))
+        command = [sys.executable, plain / "bin/mlgo", "smaller", "--program=program", "--", "sh", "build.sh"]
+        done = subprocess.run(
+            command, cwd=self.project, env=self.environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("lib/c.c", self.result()["sources"])
+
+    def test_a_build_that_is_there_already(self):
+        self.direct()
+        entries = [
+            {
+                "directory": str(self.project),
+                "file": name,
+                "command": f"cc --sysroot='{self.root}' -O2 -c '{name}' -o {made}",
+            }
+            for name, made in (("lib/a.c", "out/lib/a.o"), ("lib/b.c", "out/lib/b.o"))
+        ]
+        entries.append(
+            {"directory": str(self.project / "out/lib"), "arguments": ["gcc", "-c", "../../lib/c.c"], "file": "c.c"}
+        )
+        (self.project / "compile_commands.json").write_text(json.dumps(entries))
+        objects = "'out/main file.o' out/start.o out/temporary.o"
+        link = f"cc --sysroot='{self.root}' -static -fuse-ld=lld {objects} -Lout -lx -o out/program"
+        before = self.outputs()
+        self.mlgo("smaller", "--compile_commands=compile_commands.json", f"--link={link}", "--budget=100")
+        self.assertEqual(self.outputs(), before)
+        rows = {row["name"]: row for row in self.result()["rows"]}
+        self.assertEqual(rows["mlgo's clang, the same options"]["bytes"]["code"], rows["as built"]["bytes"]["code"])
+        self.assertLess(rows["-Oz, policy"]["bytes"]["code"], rows["as built"]["bytes"]["code"])
+        self.assertEqual(sorted(self.result()["sources"]), ["lib/a.c", "lib/b.c", "lib/c.c"])
+
+    def test_what_a_run_executes(self):
+        """With a counter that counts the bytes of the program."""
+        tool = self.scratch / "tools/valgrind"
+        tool.parent.mkdir(exist_ok=True)
+        tool.write_text(COUNTER)
+        tool.chmod(0o755)
+        self.environment["PATH"] = f"{tool.parent}:{self.environment['PATH']}"
+        said = self.mlgo("faster", "--run=out/program", "--run=sh -c '! \"$0\"' {}", "--", "sh", "build.sh")
+        result = self.result()
+        self.assertEqual((result["asked"], result["program"]), ("faster", "out/program"))
+        first = result["rows"][0]["counts"]
+        size = (self.project / "out/program").stat().st_size
+        self.assertEqual(first["data references"], 60, said)
+        self.assertGreaterEqual(first["instructions"], 2 * size)
+        self.assertIn("--run", self.mlgo("faster", "--", "true", code=2))
+
+    def test_a_killed_run_goes_on(self):
+        self.mlgo("smaller", "--program=program", "--", "sh", "build.sh")
+        objects = self.project / "mlgo/.cache/objects"
+        entries = self.project / "mlgo/.cache/units"
+        for folder in (objects, entries):
+            for path in folder.iterdir():
+                path.unlink()
+        command = [sys.executable, self.top / "bin/mlgo", "smaller", "--program=program", "--jobs=1"]
+        running = subprocess.Popen(command, cwd=self.project, env=self.environment, stderr=subprocess.DEVNULL)
+        while running.poll() is None and not any(entries.iterdir()):
+            time.sleep(0.01)
+        running.kill()
+        running.wait()
+        kept = {path.name: path.stat().st_mtime_ns for path in entries.iterdir()}
+        self.assertTrue(kept)
+        self.mlgo("smaller", "--program=program")
+        after = {path.name: path.stat().st_mtime_ns for path in entries.iterdir()}
+        self.assertEqual({name: after.get(name) for name in kept}, kept)
 
     def test_a_shared_library_of_a_source(self):
         self.mlgo("smaller", "--program=out/libshared.so", "--", "sh", "build.sh")
