@@ -139,7 +139,7 @@ def _closing(
     """Gain, price, what to type."""
     built, name = measured[0], built_name(program)
     left = rows_not_tried(measured)
-    more = f"; a larger --budget= also tries {', '.join(left)}" if left else ""
+    more = f"; the budget ended before {len(left)} variants: --budget= takes more" if left else ""
     if chosen is None or chosen.figures is None or built.figures is None:
         return [f"{name}: no variant {asked.better} than the build{more}", "", f"page: {output / artefact.PAGE}"]
     changes = ", ".join(f"{key} {page.percent(chosen.figures[key], old)}" for key, old in built.figures.items())
