@@ -29,11 +29,11 @@ from mlgo.run.progress import tell
 _SHOWN = 5
 
 
-def _default_args(text: str) -> tuple[str, ...]:
+def _default_args(text: str) -> command.CompileCommand:
     try:
-        words = tuple(shlex.split(text))
-        command.refused_options(words)  # Finds an option without its argument before any compile does.
-        return words
+        args = command.CompileCommand(shlex.split(text))
+        _ = args.options  # Finds an option without its argument before any compile does.
+        return args
     except ValueError as error:
         raise RunError(f"--default_args={text}", f"is not quoted as in a shell: {error}", "close the quotes") from error
     except command.CommandError as error:

@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 
 from mlgo.compiler.request import CompileRequest
-from mlgo.corpus import command
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, THINLTO_INDEX_SUFFIX, Module, join_command
 from mlgo.run.exit_codes import RunError
 
@@ -128,11 +127,11 @@ class Packer:
         if module not in self._of_modules:
             recorded = module.command
             # Here, as a local compile does: on a node it would look like a fault of every node, one after the other.
-            command.portable_command(recorded, module.allowed_options)
+            _ = recorded.portable
             suffixes = [BITCODE_SUFFIX, *([THINLTO_INDEX_SUFFIX] if module.has_thinlto_index else [])]
             found = {suffix: module.sha256(suffix).hex() for suffix in suffixes}
             with tempfile.TemporaryDirectory() as folder:
-                for name in command.carried_files(recorded):
+                for name in recorded.carried_files:
                     found[name] = _sha256(_pieces(module.file(name, folder)))
             self._of_modules[module] = join_command(recorded), found
         return self._of_modules[module]

@@ -20,7 +20,7 @@ from mlgo.compiler.request import (
     FailureKind,
 )
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
-from mlgo.corpus import command
+from mlgo.corpus.command import CommandError
 from mlgo.corpus.corpus import CorpusError
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
@@ -106,7 +106,7 @@ def prepared(
     try:
         place_inputs(request, directory)
         return clang_command(request, advisor_flags, output)
-    except command.CommandError as error:
+    except CommandError as error:
         return CompileFailure(request.module.name, FailureKind.BAD_FLAGS, str(error))
     except (UnusableInput, CorpusError) as error:
         return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
@@ -171,8 +171,7 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
     if request.decisions is not None:
         flags += ["-mllvm", f"-{request.problem.decisions_flag}={DECISIONS}"]
     index = INDEX if request.module.has_thinlto_index else None
-    module = request.module
-    arguments = command.compile_command(module.command, BITCODE, output, flags, index, module.allowed_options)
+    arguments = request.module.command.arguments(BITCODE, output, flags, index)
     return [str(request.clang), *arguments]
 
 

@@ -11,9 +11,8 @@ import tempfile
 from collections.abc import Sequence
 
 from mlgo.corpus import front_end
-from mlgo.corpus.command import CommandError, portable_command
+from mlgo.corpus.command import CommandError, CompileCommand, check_length
 from mlgo.corpus.command_changes import CommandChanges
-from mlgo.corpus.command_length import check_length
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.driver_options import driver_options, is_for_driver
@@ -59,7 +58,7 @@ def cc1_command(override: Sequence[str], clang: pathlib.Path, allowed: Sequence[
         cc1 = front_end.recorded_command(front_end.front_end_command(shown, chosen_table().major))
     except RunError as error:
         raise _unusable(error.wrong) from error
-    return ("-cc1", *portable_command([*cc1, *given.for_cc1], allowed))
+    return ("-cc1", *CompileCommand([*cc1, *given.for_cc1], allowed).portable)
 
 
 def _asked(clang: pathlib.Path, options: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from mlgo.compiler.driver_command import cc1_command, with_cc1_override
-from mlgo.corpus.command import compile_command
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import RunError
@@ -41,7 +41,7 @@ class DriverCommandTest(unittest.TestCase):
         by_driver, by_cc1 = self.folder / "driver.o", self.folder / "cc1.o"
         driver = [word for word in _DOCUMENT if not word.startswith("--sysroot")]
         subprocess.run([CLANG, *driver, "-x", "ir", bitcode, "-o", by_driver], check=True, capture_output=True)
-        command = compile_command(cc1_command(_DOCUMENT, CLANG), str(bitcode), str(by_cc1))
+        command = CompileCommand(cc1_command(_DOCUMENT, CLANG)).arguments(str(bitcode), str(by_cc1))
         subprocess.run([CLANG, *command], check=True)
         self.assertEqual(by_cc1.read_bytes(), by_driver.read_bytes())
 

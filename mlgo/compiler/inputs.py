@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from mlgo.compiler import machine
 from mlgo.compiler.request import CompileRequest
-from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
 
 #: Names inside the temporary directory. The compiler sees only these, so commands, objects and messages do not depend
@@ -65,7 +64,7 @@ def _sources(request: CompileRequest, directory: str) -> Iterator[tuple[str, pat
     yield BITCODE, module.bitcode_file(directory)
     if (index := module.thinlto_index_file(directory)) is not None:
         yield INDEX, index
-    for name in command.carried_files(module.command):
+    for name in module.command.carried_files:
         yield name, module.file(name, directory)
     if request.model_dir is not None:
         for name in _MODEL_FILES:

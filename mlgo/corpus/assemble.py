@@ -15,10 +15,10 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from mlgo.corpus import corpus, properties, refusal, self_contained, split
+from mlgo.corpus.command import NOT_OPTIMISED, CompileCommand
 from mlgo.corpus.extraction import licences
 from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.extraction.report import Report
-from mlgo.corpus.level import NOT_OPTIMISED, level_of_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable_message
@@ -99,8 +99,8 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
     unoptimised, found = [], {}
     with CorpusWriter(output) as writer:
         for name, module in chosen:
-            recorded = corpus.split_command(module.command.read_bytes())
-            if level_of_command(recorded) == NOT_OPTIMISED:
+            recorded = CompileCommand(corpus.split_command(module.command.read_bytes()))
+            if recorded.level == NOT_OPTIMISED:
                 unoptimised.append(name)
             portable, bitcode = _portable(name, recorded, writer), module.bitcode.read_bytes()
             found[name] = properties.of_module(recorded, bitcode, is_thinlto=False)
@@ -123,7 +123,7 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
     return report
 
 
-def _portable(name: str, recorded: tuple[str, ...], writer: CorpusWriter) -> tuple[str, ...]:
+def _portable(name: str, recorded: CompileCommand, writer: CorpusWriter) -> tuple[str, ...]:
     try:
         return self_contained.self_contained_command(recorded, pathlib.Path.cwd(), writer.add_file)
     except RunError as error:

@@ -1,34 +1,41 @@
-"""Recorded cc1 commands (.llvmcmd sections) made into commands that compile the module's bitcode anywhere.
+"""Recorded cc1 commands (.llvmcmd sections) and what they become: commands that compile the module's bitcode anywhere.
 
 Commands are untrusted. Options that can only change code stay. Bitcode needs no header, macro, warning or output of the
 machine that recorded the command: options that only the front end uses, or that name outputs, are dropped. Everything
 else is refused: it may read, write or run something (mlgo/corpus/options).
 """
 
+import functools
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from mlgo.corpus.command_length import check_length
+from mlgo.corpus.options import clang_rules
 from mlgo.corpus.options.parsing import CommandError, GivenOption, parse_command
 from mlgo.corpus.options.verdict import Verdict, can_be_allowed, expanded_word, judge
 
 __all__ = [
+    "NOT_OPTIMISED",
     "THINLTO_INDEX",
     "CommandError",
+    "CompileCommand",
     "RefusedOptionsError",
-    "carried_files",
-    "compile_command",
+    "check_length",
     "paths_in",
-    "portable_command",
-    "refused_options",
 ]
 
-#: cc1's option for the ThinLTO index of a module. It names another file for each module, so it is no part of what
-#: `portable_command` keeps: the compile inserts the place of the index.
+#: cc1's option for the ThinLTO index of a module. It names another file for each module, so it is no part of
+#: `CompileCommand.portable`: the compile inserts the place of the index.
 THINLTO_INDEX = "-fthinlto-index="
 # Without this option, compiling a module with merged imports and an index gives an empty object and exit code 0
 # (llvm/lib/LTO/LTOBackend.cpp). LLVM refuses the option when it is given twice.
 _ASSUME_MERGED = "-thinlto-assume-merged"
+
+#: clang's default; a recorded command without -O is at this level.
+NOT_OPTIMISED = "O0"
+# getOptimizationLevel in clang/lib/Frontend/CompilerInvocation.cpp (LLVM 22.1.8); larger numbers are 3.
+_LEVEL_OF_VALUE = {"": "O1", "g": "O1", "s": "Os", "z": "Oz", **{str(level): f"O{level}" for level in range(4)}}
+_FAST = "-Ofast"
 
 # Files that a corpus carries for its commands (mlgo/corpus/writer.py): profiles, lists.
 _CARRIED_FILE = re.compile(r"(?:^|=)(files/[0-9a-f]{16}-[^/]+)", re.DOTALL)
@@ -36,6 +43,16 @@ _CARRIED_FILE = re.compile(r"(?:^|=)(files/[0-9a-f]{16}-[^/]+)", re.DOTALL)
 _SHOWN_CHARACTERS = 80
 
 _ABSOLUTE_PATH = re.compile(r"(^|[=,:])/")
+
+# Linux starts a program with at most 128 KiB per word and, by default, 2 MiB in all: a quarter of the stack's limit
+# (execve(2)). The environment and the pointers to words count too. Constants, because the system's limits differ from
+# machine to machine; they hold for a compile server, which has no such limit, too.
+#: Bytes of one word without the NUL that ends it.
+MOST_WORD_BYTES = 128 * 1024 - 1
+#: Bytes of all words, and `_BYTES_PER_WORD` for each. A cc1 command of LLVM's own build has less than 20 KB.
+MOST_BYTES = 1024**2
+#: A pointer and the NUL.
+_BYTES_PER_WORD = 9
 
 
 class RefusedOptionsError(CommandError):
@@ -56,86 +73,131 @@ class RefusedOptionsError(CommandError):
         self.options = tuple(options)
 
 
-def portable_command(recorded: Sequence[str], allowed: Collection[str] = ()) -> tuple[str, ...]:
-    """The options in `recorded` that can only change code, in their order, without `-cc1`, input, output and action.
+class CompileCommand(tuple[str, ...]):
+    """A module's command: the words of cc1, with or without `-cc1`, and what follows from them, parsed and judged once.
 
-    Args: allowed: names of further options that are kept (mlgo/corpus/options/verdict.py, normal_name).
+    Every attribute but the words raises CommandError where the last option lacks its argument.
 
-    Raises:
-      CommandError: the last option lacks its argument.
-      RefusedOptionsError: an option may do more than change code, or is unknown.
+    Attributes:
+      allowed: names of options that are kept although they may do more than change code (normal_name,
+        mlgo/corpus/options/verdict.py).
     """
-    judged = [(option, judge(option, allowed)) for option in parse_command(recorded)]
-    if refused := _names(option for option, verdict in judged if verdict is Verdict.REFUSED):
-        raise RefusedOptionsError(refused)
-    return tuple(word for option, verdict in judged if verdict is Verdict.KEPT for word in option.words)
+
+    allowed: tuple[str, ...]
+
+    def __new__(cls, words: Iterable[str], allowed: Collection[str] = ()) -> "CompileCommand":
+        command = super().__new__(cls, words)
+        command.allowed = tuple(allowed)
+        return command
+
+    def __reduce__(self):
+        return CompileCommand, (tuple(self), self.allowed)
+
+    @functools.cached_property
+    def options(self) -> tuple[GivenOption, ...]:
+        """The options, in their order."""
+        return tuple(parse_command(self))
+
+    @functools.cached_property
+    def refused(self) -> tuple[str, ...]:
+        """Names of the options for which no compile takes the command, each once."""
+        return _names(option for option in self.options if judge(option, self.allowed) is Verdict.REFUSED)
+
+    @functools.cached_property
+    def portable(self) -> tuple[str, ...]:
+        """The options that can only change code, in their order, without `-cc1`, input, output and action.
+
+        Raises: RefusedOptionsError: an option may do more than change code, or is unknown.
+        """
+        if self.refused:
+            raise RefusedOptionsError(self.refused)
+        kept = (option for option in self.options if judge(option, self.allowed) is Verdict.KEPT)
+        return tuple(word for option in kept for word in option.words)
+
+    @functools.cached_property
+    def carried_files(self) -> tuple[str, ...]:
+        """The files of the corpus that the command names, as it names them: relative to the corpus. Sorted."""
+        found = (_CARRIED_FILE.search(word) for word in self)
+        return tuple(sorted({match[1] for match in found if match}))
+
+    @functools.cached_property
+    def level(self) -> str:
+        """The optimisation level, such as "O2": that of the last -O, or NOT_OPTIMISED."""
+        level = NOT_OPTIMISED
+        for option in self.options:
+            if option.name == _FAST:
+                level = "O3"
+            elif option.name.startswith("-O"):
+                value = option.name.removeprefix("-O") + (option.value or "")
+                level = _LEVEL_OF_VALUE.get(value, "O3" if value.isdigit() else f"O{value}")
+        return level
+
+    @property
+    def names_thinlto_index(self) -> bool:
+        """Whether it names a ThinLTO index."""
+        return any(word.startswith(THINLTO_INDEX) for word in self)
+
+    def places_outside(self) -> list[str]:
+        """The words that name a place outside of the corpus, without text that only goes into the object."""
+        return paths_in(
+            word for option in self.options if not clang_rules.is_text(option.name) for word in option.words
+        )
+
+    def arguments(
+        self, bitcode: str, output: str, extra_flags: Sequence[str] = (), thinlto_index: str | None = None
+    ) -> list[str]:
+        """Arguments for clang, program name not included, which compile `bitcode` to the object file `output`.
+
+        Args:
+          bitcode, output, thinlto_index: paths as clang is to see them.
+          extra_flags: cc1 flags put after the module's own, such as a problem's; trusted.
+          thinlto_index: the module's ThinLTO index; the bitcode is then taken as what ThinLTO has after importing.
+
+        Raises: CommandError: see `portable`; or the command is one of ThinLTO's and there is no index, or it is longer
+          than `check_length` allows.
+        """
+        # clang accepts one action only; `-emit-llvm-bc` among `extra_flags` asks for bitcode instead of an object.
+        action = [] if "-emit-llvm-bc" in extra_flags else ["-emit-obj"]
+        thinlto = self._thinlto(thinlto_index)
+        command = ["-cc1", *self.portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+        check_length(command, "a module's command")
+        return command
+
+    def _thinlto(self, index: str | None) -> list[str]:
+        if index is None:
+            if self.names_thinlto_index:
+                raise CommandError(
+                    "a module's command",
+                    "needs a ThinLTO index, and the corpus is not described as one of ThinLTO",
+                    "extract it again with --thinlto_build=distributed",
+                )
+            return []
+        merged = [] if _ASSUME_MERGED in self.portable else ["-mllvm", _ASSUME_MERGED]
+        return [THINLTO_INDEX + index, *merged]
 
 
-def refused_options(recorded: Sequence[str], allowed: Collection[str] = ()) -> list[str]:
-    """Names of the options for which `portable_command` refuses `recorded`, each once.
-
-    Raises: CommandError: the last option lacks its argument.
-    """
-    return _names(option for option in parse_command(recorded) if judge(option, allowed) is Verdict.REFUSED)
-
-
-def _names(options: Iterable[GivenOption]) -> list[str]:
+def _names(options: Iterable[GivenOption]) -> tuple[str, ...]:
     """Names for messages. A word that is no option may be anything: a part of it shows what it is."""
     names = (expanded_word(option) or option.name for option in options)
     shown = (re.sub(r"[\x00-\x1f\x7f]", "?", name) for name in names)
-    return list(
+    return tuple(
         dict.fromkeys(name if len(name) <= _SHOWN_CHARACTERS else f"{name[:_SHOWN_CHARACTERS]}..." for name in shown)
     )
 
 
-def paths_in(command: Iterable[str]) -> list[str]:
+def paths_in(words: Iterable[str]) -> list[str]:
     """The arguments which name an absolute path: in a corpus that can be moved there is none."""
-    return [argument for argument in command if _ABSOLUTE_PATH.search(argument)]
+    return [word for word in words if _ABSOLUTE_PATH.search(word)]
 
 
-def carried_files(command: Iterable[str]) -> tuple[str, ...]:
-    """The files of the corpus that a command names, as it names them: relative to the corpus. Sorted."""
-    found = (_CARRIED_FILE.search(argument) for argument in command)
-    return tuple(sorted({match[1] for match in found if match}))
-
-
-def compile_command(
-    recorded: Sequence[str],
-    bitcode: str,
-    output: str,
-    extra_flags: Sequence[str] = (),
-    thinlto_index: str | None = None,
-    allowed: Collection[str] = (),
-) -> list[str]:
-    """Arguments for clang, program name not included, which compile `bitcode` to the object file `output`.
-
-    Args:
-      recorded: the module's command.
-      bitcode, output, thinlto_index: paths as clang is to see them.
-      extra_flags: cc1 flags put after the module's own, such as a problem's; trusted.
-      thinlto_index: the module's ThinLTO index; the bitcode is then taken as what ThinLTO has after importing.
-      allowed: see `portable_command`.
-
-    Raises: CommandError: see `portable_command`; or the command is one of ThinLTO's and there is no index, or it is
-      longer than mlgo/corpus/command_length.py allows.
-    """
-    # clang accepts one action only; `-emit-llvm-bc` among `extra_flags` asks for bitcode instead of an object.
-    action = [] if "-emit-llvm-bc" in extra_flags else ["-emit-obj"]
-    portable = portable_command(recorded, allowed)
-    thinlto = _thinlto(recorded, portable, thinlto_index)
-    command = ["-cc1", *portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
-    check_length(command, "a module's command")
-    return command
-
-
-def _thinlto(recorded: Sequence[str], portable: Sequence[str], index: str | None) -> list[str]:
-    if index is None:
-        if any(argument.startswith(THINLTO_INDEX) for argument in recorded):
-            raise CommandError(
-                "a module's command",
-                "needs a ThinLTO index, and the corpus is not described as one of ThinLTO",
-                "extract it again with --thinlto_build=distributed",
-            )
-        return []
-    merged = [] if _ASSUME_MERGED in portable else ["-mllvm", _ASSUME_MERGED]
-    return [THINLTO_INDEX + index, *merged]
+def check_length(words: Iterable[str], subject: str) -> None:
+    """Raises: CommandError: a compiler cannot be given `words`. Args: subject: what they are, for the message."""
+    lengths = [len(os.fsencode(word)) for word in words]
+    remedy = "Make it shorter: an option that is repeated counts once, and long lists belong into files"
+    if (longest := max(lengths, default=0)) > MOST_WORD_BYTES:
+        raise CommandError(
+            subject, f"has a word of {longest:,} bytes, more than the {MOST_WORD_BYTES:,} allowed", remedy
+        )
+    if (total := sum(lengths) + _BYTES_PER_WORD * len(lengths)) > MOST_BYTES:
+        wrong = f"has {len(lengths):,} words, {total:,} bytes in memory, more than the {MOST_BYTES:,} allowed"
+        raise CommandError(subject, wrong, remedy)

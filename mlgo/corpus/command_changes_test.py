@@ -4,7 +4,6 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.corpus.command import carried_files, portable_command
 from mlgo.corpus.command_changes import command_changes
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.options.parsing import CommandError
@@ -71,7 +70,7 @@ class ChangedCorpusTest(unittest.TestCase):
     def test_a_profile_of_the_user_becomes_a_carried_file(self):
         changed = self.corpus.changed(self.changes(replace={"-fprofile-instrument-use-path": str(self.profile)}))
         for module in changed.modules:
-            (name,) = carried_files(portable_command(module.command))
+            (name,) = module.command.carried_files
             self.assertEqual(module.file(name, self.folder).read_bytes(), b"profile")
             self.assertEqual(changed.carried_files, (name,))
             self.assertNotIn(str(self.folder), " ".join(module.command))
@@ -98,7 +97,7 @@ class ChangedCorpusTest(unittest.TestCase):
         with self.assertRaisesRegex(CorpusError, "nowhere: does not exist"):
             Corpus.load(self.folder / "nowhere")
         with self.assertRaisesRegex(CommandError, "-fprofile-instrument-use-path="):
-            portable_command(self.corpus.modules[0].command)
+            print(self.corpus.modules[0].command.portable)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import unittest
 
-from mlgo.corpus.command import CommandError, compile_command, paths_in, portable_command
+from mlgo.corpus.command import MOST_BYTES, MOST_WORD_BYTES, CommandError, CompileCommand, check_length, paths_in
 
 # As -Xclang -fembed-bitcode=all of clang 22.1.8 recorded it, directories shortened.
 RECORDED = """-cc1 -triple x86_64-pc-linux-gnu -O2 -emit-obj -disable-free -clear-ast-before-backend
@@ -22,13 +22,13 @@ generic -debugger-tuning=gdb -fgnuc-version=4.2.1 -fskip-odr-check-in-gmf -vecto
 
 class PortableCommandTest(unittest.TestCase):
     def test_recorded_command(self):
-        self.assertEqual(list(portable_command(RECORDED)), PORTABLE)
+        self.assertEqual(list(CompileCommand(RECORDED).portable), PORTABLE)
         self.assertEqual(paths_in(RECORDED)[0], "-fdebug-compilation-dir=/here")
-        self.assertEqual(paths_in(portable_command(RECORDED)), [])
+        self.assertEqual(paths_in(CompileCommand(RECORDED).portable), [])
 
     def test_twice_is_once(self):
-        once = portable_command(RECORDED)
-        self.assertEqual(portable_command(once), once)
+        once = CompileCommand(RECORDED).portable
+        self.assertEqual(CompileCommand(once).portable, once)
 
     def test_arguments_that_look_like_options_stay(self):
         for kept in (
@@ -41,7 +41,7 @@ class PortableCommandTest(unittest.TestCase):
             ["-fwrapv"],
             ["-ffast-math"],
         ):
-            self.assertEqual(list(portable_command(["-cc1", *kept])), kept)
+            self.assertEqual(list(CompileCommand(["-cc1", *kept]).portable), kept)
 
     def test_front_end_matters_go(self):
         for dropped in (
@@ -74,24 +74,24 @@ class PortableCommandTest(unittest.TestCase):
             "-mllvm -enable-ml-inliner=release",
             "-mllvm -regalloc-enable-advisor=release -mllvm -regalloc-enable-priority-advisor=release",
         ):
-            self.assertEqual(portable_command(["-cc1", *dropped.split()]), (), dropped)
+            self.assertEqual(CompileCommand(["-cc1", *dropped.split()]).portable, (), dropped)
 
     def test_missing_argument(self):
         for option in ("-mllvm", "-isystem"):
             with self.assertRaisesRegex(CommandError, f"last option {option}: lacks its argument. extract"):
-                portable_command(["-cc1", option])
+                print(CompileCommand(["-cc1", option]).portable)
 
 
 class CompileCommandTest(unittest.TestCase):
     def test_order(self):
         self.assertEqual(
-            compile_command(["-cc1", "-O2", "-o", "old.o", "-x", "c"], "m.bc", "m.o", ["-mllvm", "-a"]),
+            CompileCommand(["-cc1", "-O2", "-o", "old.o", "-x", "c"]).arguments("m.bc", "m.o", ["-mllvm", "-a"]),
             ["-cc1", "-O2", "-mllvm", "-a", "-emit-obj", "-o", "m.o", "-x", "ir", "m.bc"],
         )
 
     def test_bitcode_instead_of_an_object(self):
         self.assertEqual(
-            compile_command(["-cc1", "-O2"], "m.bc", "m.o", ["-emit-llvm-bc"]),
+            CompileCommand(["-cc1", "-O2"]).arguments("m.bc", "m.o", ["-emit-llvm-bc"]),
             ["-cc1", "-O2", "-emit-llvm-bc", "-o", "m.o", "-x", "ir", "m.bc"],
         )
 
@@ -100,17 +100,40 @@ class CompileCommandTest(unittest.TestCase):
         rest = ["-mllvm", "-a", "-emit-obj", "-o", "m.o", "-x", "ir", "m.bc"]
         for recorded in (["-O2"], ["-cc1", "-O2", "-fthinlto-index=/old"]):
             self.assertEqual(
-                compile_command(recorded, "m.bc", "m.o", ["-mllvm", "-a"], thinlto_index="m.thinlto.bc"),
+                CompileCommand(recorded).arguments("m.bc", "m.o", ["-mllvm", "-a"], thinlto_index="m.thinlto.bc"),
                 expected + rest,
             )
 
     def test_thinlto_flag_is_given_once(self):
-        command = compile_command(["-mllvm", "-thinlto-assume-merged"], "m.bc", "m.o", (), "i")
+        command = CompileCommand(["-mllvm", "-thinlto-assume-merged"]).arguments("m.bc", "m.o", (), "i")
         self.assertEqual(command.count("-thinlto-assume-merged"), 1)
 
     def test_thinlto_without_index(self):
         with self.assertRaisesRegex(CommandError, "needs a ThinLTO index.*--thinlto_build=distributed"):
-            compile_command(["-cc1", "-fthinlto-index=a"], "m.bc", "m.o")
+            CompileCommand(["-cc1", "-fthinlto-index=a"]).arguments("m.bc", "m.o")
+
+
+class CommandLengthTest(unittest.TestCase):
+    def test_the_longest_words_and_commands_are_accepted(self):
+        check_length([], "it")
+        check_length(["a" * MOST_WORD_BYTES], "it")
+        check_length(["-O2"] * (MOST_BYTES // 12), "it")
+
+    def test_one_more_is_refused(self):
+        for words, message in (
+            (["a" * (MOST_WORD_BYTES + 1)], "it: has a word of 131,072 bytes, more than the 131,071 allowed. Make it"),
+            (["é" * 65_536], "has a word of 131,072 bytes"),
+            (["\udcff" * (MOST_WORD_BYTES + 1)], "has a word of 131,072 bytes"),
+            (["-O2"] * (MOST_BYTES // 12 + 1), "has 87,382 words, 1,048,584 bytes in memory, more than the 1,048,576"),
+        ):
+            with self.subTest(words[0][:3]), self.assertRaisesRegex(CommandError, message):
+                check_length(words, "it")
+
+    def test_only_what_the_compiler_is_given_counts(self):
+        # Macros are the front end's; bitcode needs none.
+        CompileCommand(["-cc1", *["-D", "A" * 1000] * 2000]).arguments("in.bc", "out.o")
+        with self.assertRaisesRegex(CommandError, "a module's command: has 200,007 words"):
+            CompileCommand(["-cc1", *["-O2"] * 200_000]).arguments("in.bc", "out.o")
 
 
 if __name__ == "__main__":

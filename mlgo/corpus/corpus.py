@@ -11,10 +11,12 @@ import itertools
 import os
 import pathlib
 import re
+import sys
 from collections.abc import Iterable
 
 from mlgo.corpus import storage as storages
 from mlgo.corpus.archive.archive import open_archive
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
@@ -60,9 +62,10 @@ class _Contents:
 
     storage: storages.Storage
     has_thinlto: bool = False
-    override: tuple[str, ...] | None = None
+    override: CompileCommand | None = None
     allowed_options: tuple[str, ...] = ()
     changes: CommandChanges = CommandChanges()
+    _commands: dict[str, CompileCommand] = dataclasses.field(default_factory=dict, init=False)
 
     @functools.cached_property
     def licences(self) -> dict[str, str]:
@@ -70,17 +73,22 @@ class _Contents:
             return {}
         return parse_licences(self.storage.read(LICENCES_NAME), self.storage.shown(LICENCES_NAME))
 
-    def command(self, module: str) -> tuple[str, ...]:
-        """The command of a module, which may be the <UNSPECIFIED> override."""
-        if self.override is not None:
-            return self.override if self.override == UNSPECIFIED_OVERRIDE else self._changed(self.override)
+    def command(self, module: str) -> CompileCommand:
+        """The command of a module, which may be the <UNSPECIFIED> override. It is read, parsed and judged once."""
+        key = module if self.override is None else ""
+        if key not in self._commands:
+            words = self._recorded(module) if self.override is None else self.override
+            if self.changes and words != UNSPECIFIED_OVERRIDE:
+                words = self.changes.apply(words)
+            # Commands of a corpus consist of the same words: each is in memory once.
+            self._commands[key] = CompileCommand(map(sys.intern, words), self.allowed_options)
+        return self._commands[key]
+
+    def _recorded(self, module: str) -> tuple[str, ...]:
         name = f"{module}{COMMAND_SUFFIX}"
         if (size := self.size(name)) > MAX_COMMAND_BYTES:
             raise CorpusError(self.storage.shown(name), f"has {size} bytes, more than the {MAX_COMMAND_BYTES} allowed")
-        return self._changed(split_command(self.storage.read(name)))
-
-    def _changed(self, command: tuple[str, ...]) -> tuple[str, ...]:
-        return self.changes.apply(command) if self.changes else command
+        return split_command(self.storage.read(name))
 
     def size(self, name: str) -> int:
         """Bytes of a file that must not be empty."""
@@ -92,7 +100,7 @@ class _Contents:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Module:
-    """One translation unit. Nothing of it is held in memory: every property reads.
+    """One translation unit. Of its files, only the command is kept in memory; every other property reads.
 
     Attributes:
       name: stable name, a relative path such as llvm/lib/Support/APInt.cpp.
@@ -105,10 +113,10 @@ class Module:
     def at(name: str, bitcode_path: str | os.PathLike[str], command: Iterable[str]) -> "Module":
         """A module that belongs to no corpus."""
         places = {f"{name}{BITCODE_SUFFIX}": pathlib.Path(bitcode_path)}
-        return Module(name, _Contents(storages.LooseFiles(places), override=tuple(command)))
+        return Module(name, _Contents(storages.LooseFiles(places), override=CompileCommand(command)))
 
     @property
-    def command(self) -> tuple[str, ...]:
+    def command(self) -> CompileCommand:
         """The recorded cc1 arguments, without program name, input and output; the corpus's override where it has one.
 
         Raises: CorpusError: the command file is missing, empty or too large, or the override was never filled in.
@@ -122,7 +130,7 @@ class Module:
         return self._contents.command(self.name)
 
     @property
-    def recorded_command(self) -> tuple[str, ...]:
+    def recorded_command(self) -> CompileCommand:
         """The command as the corpus records it: `command`, or an override that was never filled in.
 
         Raises: CorpusError: the command file is missing, empty or too large.
@@ -220,7 +228,7 @@ class Corpus:
         return self._contents.has_thinlto
 
     @property
-    def command_override(self) -> tuple[str, ...] | None:
+    def command_override(self) -> CompileCommand | None:
         """The command of every module, if they share one; it may be empty, and it may be `<UNSPECIFIED>`."""
         return self._contents.override
 
@@ -283,7 +291,7 @@ class Corpus:
 
     def with_override(self, command: Iterable[str]) -> "Corpus":
         """The corpus with `command` for every module."""
-        return self._with(dataclasses.replace(self._contents, override=tuple(command)))
+        return self._with(dataclasses.replace(self._contents, override=CompileCommand(command, self.allowed_options)))
 
     def changed(self, changes: CommandChanges) -> "Corpus":
         """The corpus with changed commands, and with the files that they name. A module's command may then raise
@@ -362,7 +370,8 @@ def _load(storage: storages.Storage, allowed_options: tuple[str, ...]) -> Corpus
             override, absent = None, itertools.chain(absent, without)
     if first := next(absent, None):
         raise CorpusError(storage.shown(first), f"does not exist, but {DESCRIPTION_NAME} lists its module")
-    contents = _Contents(storage, description.has_thinlto, override, allowed_options)
+    judged = None if override is None else CompileCommand(override, allowed_options)
+    contents = _Contents(storage, description.has_thinlto, judged, allowed_options)
     return Corpus(storage.path, tuple(Module(name, contents) for name in names), contents)
 
 

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.corpus import properties
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import BITCODE_SUFFIX
 from mlgo.corpus.extraction import bitcode
 from mlgo.corpus.properties import Property
@@ -58,7 +59,7 @@ def make(
     folder: pathlib.Path,
     paths: Sequence[str],
     output: pathlib.Path,
-    default_args: Sequence[str],
+    default_args: CompileCommand,
     done: Callable[[], None] = lambda: None,
     allow_empty: bool = False,
 ) -> MadeCorpus:

@@ -9,7 +9,8 @@ import unittest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlgo.corpus import command, corpus, front_end
+from mlgo.corpus import corpus, front_end
+from mlgo.corpus.command import CompileCommand
 from mlgo.run.exit_codes import RunError
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
@@ -97,7 +98,7 @@ class SameObjectTest(unittest.TestCase):
         subprocess.run([CLANG, *arguments], cwd=self.root, env={}, check=True)
 
     def compiled(self, bitcode: str, recorded: pathlib.Path) -> bytes:
-        self.clang(*command.compile_command(corpus.split_command(recorded.read_bytes()), bitcode, "again.o"))
+        self.clang(*CompileCommand(corpus.split_command(recorded.read_bytes())).arguments(bitcode, "again.o"))
         return (self.root / "again.o").read_bytes()
 
     def test_at_every_level(self):

@@ -3,15 +3,14 @@
 import collections
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from mlgo.corpus import command as commands
 from mlgo.corpus import properties
+from mlgo.corpus.command import CommandError, CompileCommand, paths_in
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.level import commands_are_recorded, level_of_module
-from mlgo.corpus.options.parsing import parse_command
 from mlgo.corpus.options.verdict import can_be_allowed
 from mlgo.corpus.properties import Property
 from mlgo.problems.problem import load_problem, problem_names
@@ -93,7 +92,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
     duplicate_bytes = 0
     for module in corpus.modules:
         size = module.bitcode_size
-        command = module.command if corpus.command_override is None else corpus.command_override
+        command = module.recorded_command
         index = module.sha256(".thinlto.bc") if corpus.has_thinlto else b""
         sizes["bitcode"] += size
         sizes["commands"] += module.size(".cmd") if corpus.command_override is None else 0
@@ -108,11 +107,10 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
             having.update({name for name, _ in found})
             for name, value in found:
                 values[name][value] += 1
-            refused_here = commands.refused_options(command)
-            refused.update(refused_here)
-            if paths := commands.paths_in(commands.portable_command(command, refused_here)):
+            refused.update(command.refused)
+            if paths := paths_in(CompileCommand(command, command.refused).portable):
                 machine_paths[module.name] = paths[0]
-        except commands.CommandError as error:
+        except CommandError as error:
             unusable[module.name] = f"{error.subject} {error.wrong}"
         group = equal[module.sha256(".bc")]
         duplicate_bytes += size if group else 0
@@ -143,18 +141,18 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
     )
 
 
-def _level(module: Module, command: tuple[str, ...], recorded: bool) -> str:
+def _level(module: Module, command: CompileCommand, recorded: bool) -> str:
     return _UNKNOWN if command == UNSPECIFIED_OVERRIDE else level_of_module(module, command, recorded)
 
 
-def options_of(command: Sequence[str]) -> Iterator[tuple[str, str]]:
+def options_of(command: CompileCommand) -> Iterator[tuple[str, str]]:
     """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-v`, "").
 
     Raises: CommandError: the last option lacks its argument.
     """
     if command and command[0] == "-cc1":
         yield command[0], ""
-    for option in parse_command(command):
+    for option in command.options:
         if option.value is None:
             name, _, value = option.name.partition("=")
             yield name, value

@@ -7,6 +7,7 @@ import tracemalloc
 import unittest
 
 from mlgo.corpus import information
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.writer import CorpusWriter
 
@@ -36,7 +37,7 @@ class InformationTest(unittest.TestCase):
             "-unknown=1",
         )
         self.assertEqual(
-            list(information.options_of(words)),
+            list(information.options_of(CompileCommand(words))),
             [
                 ("-cc1", ""),
                 ("-O", "2"),

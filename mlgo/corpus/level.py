@@ -4,37 +4,16 @@ Levels are named as clang's options are, without dash: O0, O1, O2, O3, Os, Oz.
 """
 
 import collections
-from collections.abc import Sequence
 
+from mlgo.corpus.command import NOT_OPTIMISED, CompileCommand
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.function_attributes import FunctionAttributes, function_attributes
-from mlgo.corpus.options.parsing import parse_command
 
-#: clang's default; a recorded command without -O is at this level.
-NOT_OPTIMISED = "O0"
 _FOR_SPEED, _SIZE_LEVELS = "O2", ("Os", "Oz")
-# getOptimizationLevel in clang/lib/Frontend/CompilerInvocation.cpp (LLVM 22.1.8); larger numbers are 3.
-_LEVEL_OF_VALUE = {"": "O1", "g": "O1", "s": "Os", "z": "Oz", **{str(level): f"O{level}" for level in range(4)}}
-_FAST = "-Ofast"
 
 
-def level_of_command(command: Sequence[str]) -> str:
-    """The level of a cc1 command: that of its last -O, or NOT_OPTIMISED.
-
-    Raises: CommandError: the last option lacks its argument.
-    """
-    level = NOT_OPTIMISED
-    for option in parse_command(command):
-        if option.name == _FAST:
-            level = "O3"
-        elif option.name.startswith("-O"):
-            value = option.name.removeprefix("-O") + (option.value or "")
-            level = _LEVEL_OF_VALUE.get(value, "O3" if value.isdigit() else f"O{value}")
-    return level
-
-
-def level_of_module(module: Module, command: Sequence[str], recorded: bool) -> str:
+def level_of_module(module: Module, command: CompileCommand, recorded: bool) -> str:
     """The level of a module that is compiled with `command`.
 
     A command that clang recorded with the bitcode tells all. Another compile's does not tell how the bitcode was made:
@@ -44,7 +23,7 @@ def level_of_module(module: Module, command: Sequence[str], recorded: bool) -> s
     Args: recorded: whether clang recorded the command with the bitcode.
     Raises: CommandError: the command lacks an argument; CorpusError: the bitcode cannot be read.
     """
-    level = level_of_command(command)
+    level = command.level
     if recorded or level == NOT_OPTIMISED:
         return level
     return level_of_functions(level, function_attributes(module.read_bitcode()))
@@ -81,7 +60,7 @@ def notes(corpus: Corpus) -> list[str]:
     """
     if corpus.command_override == UNSPECIFIED_OVERRIDE:
         return []
-    levels = {module.name: level_of_command(module.command) for module in corpus.modules}
+    levels = {module.name: module.command.level for module in corpus.modules}
     counts = collections.Counter(levels.values()).most_common()
     if not corpus.has_thinlto:  # There the level of the link is not that of the code.
         counted = ", ".join(f"{count:,} modules at -{level}" for level, count in counts)

@@ -4,8 +4,9 @@ import pathlib
 import tempfile
 import unittest
 
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level import level_of_command, levels_of, notes
+from mlgo.corpus.level import levels_of, notes
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, MIN_SIZE, OPTIMIZE_NONE, made_up_bitcode
 from mlgo.corpus.writer import CorpusWriter
 
@@ -44,7 +45,7 @@ class LevelTest(unittest.TestCase):
             "-cc1 -O2 -mllvm -O0": "O2",
             "-O2": "O2",
         }.items():
-            self.assertEqual(level_of_command(words.split()), level, words)
+            self.assertEqual(CompileCommand(words.split()).level, level, words)
 
     def test_whoever_makes_a_corpus_is_told_of_modules_that_are_not_optimised(self):
         with tempfile.TemporaryDirectory() as folder:

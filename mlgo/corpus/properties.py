@@ -7,11 +7,12 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.function_attributes import is_optimised
 from mlgo.corpus.options import llvm_rules
-from mlgo.corpus.options.parsing import LLVM, GivenOption, parse_command
+from mlgo.corpus.options.parsing import LLVM, GivenOption
 from mlgo.run.printable import printable
 
 _SHOWN, _LONGEST = 3, 60
@@ -130,19 +131,19 @@ _NOT_ELF = re.compile(
 )
 
 
-def of_command(command: Sequence[str]) -> dict[Property, str]:
+def of_command(command: CompileCommand) -> dict[Property, str]:
     """The properties that a cc1 command shows -> the option that says so.
 
     Raises: CommandError: the last option lacks its argument.
     """
     found: dict[Property, str] = {}
-    for option in parse_command(command):
+    for option in command.options:
         if (kind := _of_option(option)) is not None:
             found.setdefault(kind, _shown(option))
     return found
 
 
-def of_module(command: Sequence[str], bitcode: bytes, is_thinlto: bool) -> dict[Property, str]:
+def of_module(command: CompileCommand, bitcode: bytes, is_thinlto: bool) -> dict[Property, str]:
     """As `of_command`, with what the bitcode shows.
 
     Args: is_thinlto: whether the module is one of ThinLTO's, which are optimised before they are linked, as they should

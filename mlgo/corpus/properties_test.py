@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 from mlgo.corpus import properties
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.properties import (
     DEBUG,
@@ -61,25 +62,27 @@ class CommandTest(unittest.TestCase):
             ("-triple aarch64-unknown-linux-android21", None),
             ("-main-file-name -fsanitize=address", None),
         ):
-            found = properties.of_command(["-cc1", *words.split()])
+            found = properties.of_command(CompileCommand(["-cc1", *words.split()]))
             self.assertEqual(list(found), [expected] if expected else [], words)
 
     def test_paths_are_not_shown(self):
-        found = properties.of_command(["-fprofile-sample-use=/srv/me/a.prof", "-fsanitize=address,undefined"])
+        found = properties.of_command(
+            CompileCommand(["-fprofile-sample-use=/srv/me/a.prof", "-fsanitize=address,undefined"])
+        )
         self.assertEqual(found, {PROFILE: "-fprofile-sample-use=", SANITIZED: "-fsanitize=address,undefined"})
 
 
 class ModuleTest(unittest.TestCase):
     def test_bitcode_tells_whether_the_optimiser_has_run(self):
-        self.assertEqual(properties.of_module(["-Oz"], _PLAIN, is_thinlto=False), {})
-        self.assertEqual(properties.of_module(["-Oz"], _OPTIMISED, is_thinlto=False), {OPTIMISED: ""})
+        self.assertEqual(properties.of_module(CompileCommand(["-Oz"]), _PLAIN, is_thinlto=False), {})
+        self.assertEqual(properties.of_module(CompileCommand(["-Oz"]), _OPTIMISED, is_thinlto=False), {OPTIMISED: ""})
 
     def test_the_optimiser_off_over_bitcode_that_it_has_not_seen(self):
-        found = properties.of_module(["-Oz", "-disable-llvm-passes"], _PLAIN, is_thinlto=False)
+        found = properties.of_module(CompileCommand(["-Oz", "-disable-llvm-passes"]), _PLAIN, is_thinlto=False)
         self.assertEqual(found, {NOT_INLINED: "-disable-llvm-passes"})
 
     def test_modules_of_thinlto_are_optimised_as_they_should_be(self):
-        self.assertEqual(properties.of_module(["-O2", "-flto=thin"], _OPTIMISED, is_thinlto=True), {})
+        self.assertEqual(properties.of_module(CompileCommand(["-O2", "-flto=thin"]), _OPTIMISED, is_thinlto=True), {})
 
 
 class CorpusTest(unittest.TestCase):

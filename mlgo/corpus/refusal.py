@@ -7,7 +7,7 @@ hours into a run, and one option at a time.
 import dataclasses
 from collections.abc import Mapping
 
-from mlgo.corpus.command import CommandError, refused_options
+from mlgo.corpus.command import CommandError
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.options.verdict import can_be_allowed
@@ -38,7 +38,7 @@ def find_refusals(corpus: Corpus) -> dict[str, Refusal]:
     modules = corpus.modules if corpus.command_override is None else corpus.modules[:1]
     for module in modules:
         try:
-            refused = refused_options(module.command, module.allowed_options)
+            refused = module.command.refused
         except CommandError as error:
             raise CorpusError(f"{error.subject}, of {module.name}", error.wrong, error.remedy) from error
         for option in refused:

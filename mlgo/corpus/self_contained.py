@@ -8,11 +8,11 @@ compile to other bytes elsewhere, or not at all.
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from mlgo.corpus import command
+from mlgo.corpus.command import THINLTO_INDEX, CompileCommand, paths_in
 from mlgo.corpus.options import clang_rules, llvm_rules
-from mlgo.corpus.options.parsing import LLVM, GivenOption, parse_command
+from mlgo.corpus.options.parsing import LLVM, GivenOption
 from mlgo.corpus.options.verdict import Verdict, judge
 from mlgo.run.exit_codes import RunError
 
@@ -23,7 +23,7 @@ _EMBEDDED_AFTER_IMPORTING = frozenset(
 
 
 def self_contained_command(
-    recorded: Sequence[str],
+    recorded: CompileCommand,
     working_directory: pathlib.Path,
     add_file: Callable[[pathlib.Path], str],
     module_name: str | None = None,
@@ -31,14 +31,14 @@ def self_contained_command(
     """The code generation options of `recorded`, with every file they need carried into the corpus.
 
     Args:
-      recorded: cc1 arguments as clang recorded them.
+      recorded: as clang recorded it.
       working_directory: where that clang ran; its relative paths count from there.
       add_file: carries a file into the corpus and returns the relative path ("files/...") that names it there.
       module_name: for a module of a distributed ThinLTO build, whose command names an index: the name under which the
         corpus keeps it. The command then ends with `-fthinlto-index=<module_name>.thinlto.bc`.
 
-    Returns: options without `-cc1`, input, output and action, as `portable_command` gives them. Options that it would
-      refuse stay: whoever compiles the corpus may allow them.
+    Returns: options without `-cc1`, input, output and action, as `CompileCommand.portable` has them. Options that
+      are refused stay: whoever compiles the corpus may allow them.
 
     Raises:
       RunError: a file that is needed does not exist, or an unknown option names a place of this machine, and it is
@@ -46,7 +46,7 @@ def self_contained_command(
         bitcode.
     """
     kept: list[str] = []
-    for recorded_option in parse_command(recorded):
+    for recorded_option in recorded.options:
         if _llvm_name(recorded_option) in llvm_rules.WRITES:
             continue
         option = _with_carried_file(recorded_option, working_directory, add_file)
@@ -57,21 +57,15 @@ def self_contained_command(
             raise _not_portable(" ".join([*before, *option.words]))
         if verdict is not Verdict.DROPPED:
             kept += option.words
-    if module_name is not None and any(argument.startswith(command.THINLTO_INDEX) for argument in recorded):
+    if module_name is not None and recorded.names_thinlto_index:
         if not _EMBEDDED_AFTER_IMPORTING.intersection(recorded):
             raise RunError(
                 "the recorded command",
                 "embedded the bitcode from before ThinLTO imported into it, or after it was optimised",
                 "compile the back ends with -mllvm -lto-embed-bitcode=post-merge-pre-opt, not with -fembed-bitcode",
             )
-        kept.append(f"{command.THINLTO_INDEX}{module_name}.thinlto.bc")
+        kept.append(f"{THINLTO_INDEX}{module_name}.thinlto.bc")
     return tuple(kept)
-
-
-def outside(stored: Sequence[str]) -> list[str]:
-    """The words of a corpus's command that name a place outside of it, without text that only goes into the object."""
-    options = (option for option in parse_command(stored) if not clang_rules.is_text(option.name))
-    return command.paths_in(word for option in options for word in option.words)
 
 
 def _llvm_name(option: GivenOption) -> str | None:
@@ -99,7 +93,7 @@ def _with_carried_file(
 
 def _names_place(option: GivenOption, working_directory: pathlib.Path) -> bool:
     """Whether the option names a place of this machine: an absolute path, or for LLVM one that exists."""
-    if command.paths_in(option.words):
+    if paths_in(option.words):
         return True
     value = option.value if option.words[0] == LLVM else None
     # Not `Path.exists`, which raises for a name that is too long.

@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.self_contained import self_contained_command
 from mlgo.run.exit_codes import RunError
 
@@ -17,7 +18,7 @@ class SelfContainedCommandTest(unittest.TestCase):
         self.added: list[pathlib.Path] = []
 
     def command(self, *recorded: str, **options) -> tuple[str, ...]:
-        return self_contained_command(["-cc1", *recorded], self.build, self.add_file, **options)
+        return self_contained_command(CompileCommand(["-cc1", *recorded]), self.build, self.add_file, **options)
 
     def add_file(self, path: pathlib.Path) -> str:
         self.added.append(path)

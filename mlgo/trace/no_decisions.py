@@ -1,10 +1,10 @@
 """The error of a corpus without a single decision, with the reason that its commands and functions show."""
 
 from mlgo.corpus.building import build_advice
+from mlgo.corpus.command import NOT_OPTIMISED
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.function_attributes import function_attributes
-from mlgo.corpus.level import NOT_OPTIMISED, levels_of
-from mlgo.corpus.options.parsing import parse_command
+from mlgo.corpus.level import levels_of
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -43,7 +43,7 @@ def _reason(corpus: Corpus, problem: Problem) -> str:
     # What decides after the optimiser is compiled from optimised modules, with the optimiser off.
     if not problem.decides_after_optimiser:
         for name in _NO_OPTIMISER:
-            having = sum(any(option.name == name for option in parse_command(m.command)) for m in corpus.modules)
+            having = sum(any(option.name == name for option in m.command.options) for m in corpus.modules)
             if having:
                 return f"the commands of {having} of {total} modules have {name}"
     return ""

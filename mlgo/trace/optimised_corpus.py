@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileRequest
-from mlgo.corpus import command
+from mlgo.corpus.command import THINLTO_INDEX
 from mlgo.corpus.copying import copy_carried_file
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, Corpus, Module, split_command
 from mlgo.corpus.writer import CorpusWriter
@@ -58,7 +58,7 @@ def optimise_corpus(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, t
                     failures.add(module.name, outcome.kind.value, outcome.detail)
                 else:
                     # Code generation needs no ThinLTO index: what the optimiser did with it is in the bitcode.
-                    words = [word for word in module.command if not word.startswith(command.THINLTO_INDEX)]
+                    words = [word for word in module.command if not word.startswith(THINLTO_INDEX)]
                     recorded = (*words, CODE_GENERATION_FLAG)
                     writer.add(module.name, outcome.object_bytes, recorded, licence=module.licence)
                 shown.advance(1, failures.describe() if failures.failed else "")

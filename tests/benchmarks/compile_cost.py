@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.corpus.command import compile_command
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
@@ -108,8 +108,8 @@ def compile_once(variant: Variant, module: Module, level: str, folder: pathlib.P
 
     Raises: RuntimeError: the compiler fails; its messages are shown.
     """
-    recorded = [level if _LEVEL.fullmatch(word) else word for word in module.command]
-    command = compile_command(recorded, str(module.bitcode_file(folder)), str(folder / "module.o"), variant.flags)
+    recorded = CompileCommand(level if _LEVEL.fullmatch(word) else word for word in module.command)
+    command = recorded.arguments(str(module.bitcode_file(folder)), str(folder / "module.o"), variant.flags)
     messages = folder / "messages"
     redirect = [(os.POSIX_SPAWN_OPEN, 2, messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
     process = os.posix_spawn(variant.clang, [str(variant.clang), *command], os.environ, file_actions=redirect)

@@ -11,7 +11,6 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import tensorflow as tf
 
-from mlgo.corpus.command import compile_command
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.modules import compile_to_object, held_out_modules
@@ -41,9 +40,8 @@ class MaskedAnswerTest(unittest.TestCase):
             flags = problem.development_flags(None, str(write_forbidden_policy(folder)))
             failures = []
             for module in held_out_modules():
-                command = compile_command(
-                    module.command, str(module.bitcode_file(folder)), str(folder / "out.o"), flags
-                )
+                bitcode = module.bitcode_file(folder)
+                command = module.command.arguments(str(bitcode), str(folder / "out.o"), flags)
                 done = subprocess.run([clang, *command], capture_output=True, text=True, timeout=300, check=False)
                 if done.returncode:
                     failures.append(done.stderr)

@@ -5,7 +5,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from mlgo.corpus.command import compile_command
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.run.locate import runfile
 
@@ -37,8 +37,8 @@ def compile_to_object(
     Raises: AssertionError: clang fails; its messages are shown.
     """
     output = folder / "module.o"
-    recorded = [level if _LEVEL.fullmatch(word) else word for word in module.command]
-    command = [str(clang), *compile_command(recorded, str(module.bitcode_file(folder)), str(output), flags)]
+    recorded = CompileCommand(level if _LEVEL.fullmatch(word) else word for word in module.command)
+    command = [str(clang), *recorded.arguments(str(module.bitcode_file(folder)), str(output), flags)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
     if done.returncode:
         raise AssertionError(f"{clang} {level} fails on {module.name} ({done.returncode}):\n{done.stderr[-2000:]}")

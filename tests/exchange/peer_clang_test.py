@@ -4,7 +4,6 @@ import os
 import subprocess
 import unittest
 
-from mlgo.corpus.command import compile_command
 from mlgo.corpus.corpus import Corpus
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.policy.peer_policy import load_any_policy
@@ -20,7 +19,7 @@ _NEVER = ["-mllvm", "-inline-threshold=-1000"]
 class PeerClangTest(ExchangeCase):
     def compiled(self, clang: str, module, flags: list[str]) -> bytes:
         output = self.folder / "a.o"
-        words = compile_command(module.command, str(module.bitcode_file(self.folder)), str(output), flags)
+        words = module.command.arguments(str(module.bitcode_file(self.folder)), str(output), flags)
         subprocess.run([clang, *words], check=True)
         return output.read_bytes()
 

@@ -2,7 +2,7 @@
 
 import pathlib
 
-from mlgo.corpus.command import compile_command, portable_command
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import join_command, split_command
 from mlgo.corpus.self_contained import self_contained_command
 from mlgo.run.exit_codes import RunError
@@ -36,24 +36,23 @@ WORDS = (
 def run(content: bytes) -> None:
     recorded = split_command(content)
     assert split_command(join_command(recorded)) == recorded
-    for checked in (_carried, _compiled, portable_command):
+    for checked in (_carried, _compiled, lambda command: command.portable):
         try:
-            checked(recorded)
+            checked(CompileCommand(recorded))
         except RunError:
             pass
 
 
-def _carried(recorded: tuple[str, ...]) -> None:
+def _carried(recorded: CompileCommand) -> None:
     options = self_contained_command(recorded, pathlib.Path("/nowhere"), lambda path: "files/0123456789abcdef-x", "m")
     # What is put into a corpus can be used from it.
-    portable_command(options)
+    _ = CompileCommand(options).portable
 
 
-def _compiled(recorded: tuple[str, ...]) -> None:
-    command = compile_command(recorded, "in.bc", "out.o", thinlto_index="index")
+def _compiled(recorded: CompileCommand) -> None:
+    command = recorded.arguments("in.bc", "out.o", thinlto_index="index")
     assert command[0] == "-cc1" and command[-5:] == ["-o", "out.o", "-x", "ir", "in.bc"]
-    portable = portable_command(recorded)
-    assert portable_command(["-cc1", *portable]) == portable
+    assert CompileCommand(["-cc1", *recorded.portable]).portable == recorded.portable
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import pathlib
 import tempfile
 
-from mlgo.corpus.command import CommandError, refused_options
+from mlgo.corpus.command import CommandError, CompileCommand
 from mlgo.corpus.extraction.carried_files import FileRoots
 from mlgo.corpus.extraction.listing import BuildObject
 from mlgo.corpus.extraction.modules import EmbeddedModules
@@ -53,7 +53,7 @@ def run(content: bytes) -> None:
             assert str(folder) not in " ".join(module.command), "the command names a place of this machine"
             try:
                 # Whoever compiles the corpus may allow them; here they only have names.
-                assert all(isinstance(option, str) for option in refused_options(module.command))
+                assert all(isinstance(option, str) for option in CompileCommand(module.command).refused)
             except CommandError:
                 pass
 

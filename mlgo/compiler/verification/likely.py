@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from mlgo.compiler.verification.comparison import FORGOTTEN, Difference, Reason
 from mlgo.corpus import elf, properties
-from mlgo.corpus.command import CommandError
+from mlgo.corpus.command import CommandError, CompileCommand
 from mlgo.corpus.corpus import Module, split_command
 from mlgo.corpus.elf import ElfError, ElfFile
-from mlgo.corpus.options.parsing import parse_command
 
 # Each writes its value, a path or the command itself, into the object.
 _LEAVES_TEXT = frozenset(
@@ -45,8 +44,9 @@ def _reason(original: bytes, module: Module, bitcode_section: str, command_secti
     if recorded is None:
         return ""
     try:
-        build, corpus = properties.of_command(split_command(recorded)), properties.of_command(module.command)
-        lost = _dropped(split_command(recorded))
+        of_build = CompileCommand(split_command(recorded))
+        build, corpus = properties.of_command(of_build), properties.of_command(module.command)
+        lost = _dropped(of_build)
     except CommandError:
         return ""
     lost += [said for kind, said in build.items() if kind not in corpus and said not in lost]
@@ -64,9 +64,9 @@ def _with_reason_of_sections(difference: Difference) -> Difference:
     return dataclasses.replace(difference, detail=said)
 
 
-def _dropped(recorded: Sequence[str]) -> list[str]:
+def _dropped(recorded: CompileCommand) -> list[str]:
     """Options of the build's command that leave something in the object, and that corpora do not keep."""
-    return list(dict.fromkeys(option.name for option in parse_command(recorded) if option.name in _LEAVES_TEXT))
+    return list(dict.fromkeys(option.name for option in recorded.options if option.name in _LEAVES_TEXT))
 
 
 def _section(content: bytes, name: str) -> bytes | None:

@@ -13,7 +13,6 @@ from mlgo.compiler import executor
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.compiler.verification.likely import with_likely_reason
-from mlgo.corpus import command, self_contained
 from mlgo.corpus.corpus import (
     BITCODE_SUFFIX,
     COMMAND_SUFFIX,
@@ -132,7 +131,7 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
     for module in corpus.modules:
         try:
             recorded = module.command
-            refused = command.refused_options(recorded, module.allowed_options)
+            refused = recorded.refused
         except RunError as error:
             if corpus.command_override is not None:
                 raise  # It is the corpus's, not one module's.
@@ -142,7 +141,7 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
             continue
         if not refused:
             continue
-        if outside := self_contained.outside(recorded):
+        if outside := recorded.places_outside():
             found[module.name] = Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
         else:
             why = f"refused: its command has {', '.join(refused)}, which may do more than change code"
@@ -173,7 +172,7 @@ def _difference(
     originals: Originals | None,
     comparer: Comparer,
 ) -> Difference | None:
-    if outside := self_contained.outside(module.command):
+    if outside := module.command.places_outside():
         return Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
     for made in (outcome, reference):
         if isinstance(made, CompileFailure):

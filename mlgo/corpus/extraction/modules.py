@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from mlgo.corpus import properties
-from mlgo.corpus.command import THINLTO_INDEX
+from mlgo.corpus.command import THINLTO_INDEX, CompileCommand
 from mlgo.corpus.corpus import split_command
 from mlgo.corpus.extraction import bitcode, build_directory, object_file, producer
 from mlgo.corpus.extraction.carried_files import FileOutside, FileRoots
@@ -80,7 +80,7 @@ class EmbeddedModules:
         _check_producer(embedded.bitcode)
         if not embedded.command:
             raise LeftOut(Kind.NO_COMMAND, "has no command: compile with -Xclang -fembed-bitcode=all")
-        recorded = split_command(embedded.command)
+        recorded = CompileCommand(split_command(embedded.command))
         if self.command_filter is not None and not any(map(self.command_filter.search, recorded)):
             raise LeftOut(Kind.FILTERED_OUT, "no argument matches --cmd_filter")
         index = _index_of(recorded, found.directory, self.roots) if self.distributed else None
@@ -88,7 +88,7 @@ class EmbeddedModules:
         found_properties = properties.of_module(recorded, embedded.bitcode, self.distributed)
         return ModuleContent(embedded.bitcode, command, index, found_properties)
 
-    def _portable(self, recorded: Sequence[str], name: str, directory: str) -> tuple[str, ...]:
+    def _portable(self, recorded: CompileCommand, name: str, directory: str) -> tuple[str, ...]:
         try:
             options = self_contained_command(
                 recorded, pathlib.Path(directory), self.roots.guarded(self.add_file), name if self.distributed else None

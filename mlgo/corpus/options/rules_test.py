@@ -6,7 +6,7 @@ import unittest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mlgo.corpus.command import CommandError, RefusedOptionsError, portable_command, refused_options
+from mlgo.corpus.command import CommandError, CompileCommand, RefusedOptionsError
 from mlgo.corpus.options import clang_rules, llvm_rules
 from mlgo.corpus.options.parsing import LLVM, parse_command
 from mlgo.corpus.options.table import chosen_table, read_table
@@ -27,7 +27,7 @@ class KeptTest(unittest.TestCase):
             f"-fprofile-instrument-use-path={_FILE}.profdata -mllvm -sample-profile-file={_FILE}",
             f"-fbasic-block-sections=list={_FILE} -mllvm -sample-profile-file -mllvm {_FILE}",
         ):
-            self.assertEqual(portable_command(words.split()), tuple(words.split()))
+            self.assertEqual(CompileCommand(words.split()).portable, tuple(words.split()))
 
 
 class RefusedTest(unittest.TestCase):
@@ -35,7 +35,7 @@ class RefusedTest(unittest.TestCase):
         """Checks that `words` are refused, by names of their own. Args: name: an option that is named."""
         with self.subTest(words):
             with self.assertRaisesRegex(RefusedOptionsError, "has .*, which may do more than change code") as raised:
-                portable_command(["-O2", *words, "-faddrsig"])
+                print(CompileCommand(["-O2", *words, "-faddrsig"]).portable)
             for option in raised.exception.options:
                 last = option.rpartition(" ")[2].lstrip("-")
                 self.assertTrue(any(word.lstrip("-").startswith(last) for word in words), option)
@@ -104,7 +104,7 @@ class RefusedTest(unittest.TestCase):
             self.refused(*words)
             # Nor can a user allow what such a file would bring.
             with self.assertRaisesRegex(RefusedOptionsError, "which may do more than change code"):
-                portable_command(words, refused_options(words))
+                print(CompileCommand(words, CompileCommand(words).refused).portable)
 
     def test_values_of_another_kind(self):
         for words in (
@@ -188,7 +188,7 @@ class AnyWordsTest(unittest.TestCase):
     @settings(max_examples=400, deadline=None)
     def test_refused_or_only_options_of_the_table(self, words):
         try:
-            kept = portable_command(words)
+            kept = CompileCommand(words).portable
         except CommandError:
             return
         table = chosen_table()
@@ -204,7 +204,7 @@ class AnyWordsTest(unittest.TestCase):
             if name in llvm_rules.READS:
                 self.assertRegex(option.value, CARRIED_FILE)
         # What was kept is kept as it is: the compile's command is what was judged.
-        self.assertEqual(portable_command(kept), kept)
+        self.assertEqual(CompileCommand(kept).portable, kept)
 
 
 if __name__ == "__main__":
