@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 from mlgo.corpus.corpus import BITCODE_SUFFIX, Corpus
-from mlgo.corpus.gn import gn_files, make
+from mlgo.corpus.gn import make, source_root
 from mlgo.run.exit_codes import ExitCode
 from tests.corpora.gn_project import FILES
 from tests.corpora.project import ODD_NAMES, TOOLS, BuildTestCase
@@ -68,7 +68,7 @@ class GnTest(BuildTestCase):
 
     @property
     def objects(self) -> pathlib.Path:
-        return self.work / "src" / gn_files.OUT_FOLDER / "corpus"
+        return self.work / "src" / source_root.OUT_FOLDER / "corpus"
 
     def test_objects_with_bitcode(self):
         said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=false", "--gn_arg=clang_embed_bitcode=true")

@@ -1,11 +1,10 @@
 """`chromium_corpus`: targets of Chromium as an mlgo corpus, with the arguments that a release is built with.
 
-`chromium_described`: the same as a file for commands. `chromium_project`: the same as attributes, for rules that build something else.
+`chromium_project`: the same as attributes, for rules that build something else.
 """
 
 load("@llvm//:chosen.bzl", "CHOSEN")
 load("//mlgo/corpus:defs.bzl", "mlgo_gn_corpus")
-load("//mlgo/corpus/private:gn.bzl", "mlgo_gn_project")
 
 # What a release of Chromium sets, and what a compiler and a C++ library that are not Chromium's own need. Source of both:
 # debian/rules of the source package, and build/config/*.gni of the tree.
@@ -295,25 +294,6 @@ def chromium_corpus(
         tags = kwargs.pop("tags", []) + ["manual"],
         targets = targets,
         **(project | kwargs)
-    )
-
-def chromium_described(name, tree, targets, gn_args = {}, with_base = False, with_browser = False, **kwargs):
-    """Describes targets of Chromium for a command, such as //mlgo/corpus/gn:sample, which builds them as a corpus does.
-
-    Args:
-      name: of the target.
-      tree: see chromium_corpus.
-      targets: see there.
-      gn_args: see there.
-      with_base: see there.
-      with_browser: see there.
-      **kwargs: common attributes.
-    """
-    mlgo_gn_project(
-        name = name,
-        tags = kwargs.pop("tags", []) + ["manual"],
-        targets = targets,
-        **(chromium_project(tree, gn_args, with_base = with_base, with_browser = with_browser) | kwargs)
     )
 
 def chromium_project(

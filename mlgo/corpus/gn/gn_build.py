@@ -1,4 +1,4 @@
-"""Runs gn and ninja in a prepared folder."""
+"""Runs gn and ninja in a prepared folder, and reads what ninja says about commands and inputs."""
 
 import dataclasses
 import os
@@ -6,14 +6,14 @@ import pathlib
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from mlgo.corpus.gn import gn_files
-from mlgo.corpus.gn.source_root import Layout
+from mlgo.corpus.gn.source_root import TOOLCHAIN_FOLDER, Layout
 from mlgo.run.exit_codes import RunError
 
 #: Lines of a failed program's output in messages; the log beside the build has all.
 _SHOWN_LINES = 40
-NINJA_LOG = "ninja.log"
+_NINJA_LOG = "ninja.log"
 _NINJA_FILE = "build.ninja"
 
 
@@ -25,12 +25,27 @@ class Tools:
     ninja: pathlib.Path
 
 
+@dataclasses.dataclass(frozen=True)
+class Configured:
+    """A project that gn configures.
+
+    Attributes:
+      layout: where it lies.
+      tools: gn and ninja.
+      environment: the whole environment of the build.
+    """
+
+    layout: Layout
+    tools: Tools
+    environment: Mapping[str, str]
+
+
 def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
     """The environment of the build. PATH: our folder of programs, `path` below //mlgo_toolchain, the system's shell.
 
     Raises: RunError: `given` has a variable that is set here.
     """
-    toolchain = layout.source / gn_files.TOOLCHAIN_FOLDER
+    toolchain = layout.source / TOOLCHAIN_FOLDER
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
     ours = {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": str(layout.bytecode)}
     if decided := ours.keys() & given.keys():
@@ -40,10 +55,11 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
     return {**ours, **given}
 
 
-def configure(tools: Tools, layout: Layout, root_target: str, environment: Mapping[str, str]) -> None:
+def generate(configured: Configured, root_target: str) -> None:
     """`gn gen` of the root target and its dependencies. Raises: RunError: gn does not run or fails; with its output."""
-    command = [tools.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{root_target}"]
-    done = _run(command, layout.build, environment)
+    layout = configured.layout
+    command = [configured.tools.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{root_target}"]
+    done = _run(command, layout.build, configured.environment)
     if done.returncode:
         raise RunError(
             f"gn gen of //{root_target}",
@@ -52,27 +68,25 @@ def configure(tools: Tools, layout: Layout, root_target: str, environment: Mappi
         )
 
 
-def compile_target(
-    tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], jobs: int, ninja_file: str = _NINJA_FILE
-) -> None:
+def compile_target(configured: Configured, target: str, jobs: int, ninja_file: str = _NINJA_FILE) -> None:
     """Builds `target`, and reuses the objects of an earlier run.
 
     Args: jobs: commands at a time. ninja_file: in the build folder, knows the target.
     Raises: RunError: a command fails; with its output.
     """
-    log = layout.work / NINJA_LOG
+    ninja, log = configured.tools.ninja, configured.layout.work / _NINJA_LOG
     with open(log, "wb") as file:
         try:
             done = subprocess.run(
-                [tools.ninja, "-C", layout.build, "-f", ninja_file, "-j", str(jobs), target],
-                env=dict(environment),
+                [ninja, "-C", configured.layout.build, "-f", ninja_file, "-j", str(jobs), target],
+                env=dict(configured.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 check=False,
             )
         except OSError as error:
-            raise cannot_start(tools.ninja, error) from error
+            raise _cannot_start(ninja, error) from error
     if done.returncode:
         raise RunError(
             f"ninja {target} ({log})",
@@ -81,65 +95,41 @@ def compile_target(
         )
 
 
-def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str]) -> list[str]:
+def commands(configured: Configured, target: str) -> list[str]:
     """The shell commands of a full build of `target` by ninja, in an order in which they can run.
 
     Raises: RunError: ninja does not run, or does not know the target.
     """
-    return _answer(tools, layout, "commands", target, environment)
+    return _answer(configured, "commands", target)
 
 
-def last_commands(tools: Tools, layout: Layout, files: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """For each of `files`, the shell command that makes it. Raises: RunError: as of `commands`, or there is none."""
-    found = _answer(tools, layout, "commands", "-s", environment, more=files)
-    if len(found) != len(files):
-        wrong = f"gave {len(found)} commands for {len(files)} files"
-        raise RunError(f"ninja -t commands -s {files[0]} ...", wrong, "Name files that commands of their own make")
-    return found
-
-
-def inputs(
-    tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], ninja_file: str = _NINJA_FILE
-) -> list[str]:
+def inputs(configured: Configured, target: str) -> list[str]:
     """All files that a full build of `target` reads or makes, by path from the build folder.
 
-    Args: ninja_file: in the build folder, knows the target.
     Raises: RunError: as of `commands`.
     """
     # Ninja quotes each for a shell.
-    return [" ".join(shlex.split(line)) for line in _answer(tools, layout, "inputs", target, environment, ninja_file)]
+    return [" ".join(shlex.split(line)) for line in _answer(configured, "inputs", target)]
 
 
-def query(tools: Tools, layout: Layout, files: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+def query(configured: Configured, files: Sequence[str]) -> list[str]:
     """What ninja says about files that the build makes: for each, what it is made from, and what is made from it.
 
     One question for all: ninja reads the whole build for every answer, which takes half a minute for a browser's.
 
     Raises: RunError: as of `commands`.
     """
-    return _answer(tools, layout, "query", files[0], environment, more=files[1:])
+    return _answer(configured, "query", *files)
 
 
-def _answer(
-    tools: Tools,
-    layout: Layout,
-    tool: str,
-    target: str,
-    environment: Mapping[str, str],
-    ninja_file: str = _NINJA_FILE,
-    more: Sequence[str] = (),
-) -> list[str]:
-    file = () if ninja_file == _NINJA_FILE else ("-f", ninja_file)
-    command = [tools.ninja, "-C", layout.build, *file, "-t", tool, target, *more]
-    done = _run(command, layout.build, environment)
+def _answer(configured: Configured, tool: str, *targets: str) -> list[str]:
+    build = configured.layout.build
+    done = _run([configured.tools.ninja, "-C", build, "-t", tool, *targets], build, configured.environment)
     if done.returncode:
-        raise RunError(f"ninja -t {tool} {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project")
+        raise RunError(
+            f"ninja -t {tool} {targets[0]}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project"
+        )
     return done.stdout.decode("utf-8", "surrogateescape").splitlines()
-
-
-def targets(tools: Tools, layout: Layout, environment: Mapping[str, str]) -> list[str]:
-    """Each file that the build can make, with its rule: lines FILE: RULE. Raises: RunError: ninja does not run."""
-    return _answer(tools, layout, "targets", "all", environment)
 
 
 def _failures(log: bytes) -> bytes:
@@ -165,11 +155,62 @@ def _run(command: Sequence[object], where: pathlib.Path, environment: Mapping[st
             check=False,
         )
     except OSError as error:
-        raise cannot_start(command[0], error) from error
+        raise _cannot_start(command[0], error) from error
 
 
-def cannot_start(program: object, error: OSError) -> RunError:
+def _cannot_start(program: object, error: OSError) -> RunError:
     """The error of a program of the toolchain that the system does not start."""
     return RunError(
         f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian"
     )
+
+
+_COMPILERS = ("clang", "clang++")
+
+
+def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:
+    """The compiles among ninja's shell commands as entries of a compilation database, sorted by source."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        words = shlex.split(line)
+        if words and os.path.basename(words[0]) in _COMPILERS and "-c" in words[:-1]:
+            source = words[words.index("-c") + 1]
+            found[source] = {"directory": directory, "file": source, "arguments": words}
+    return [found[source] for source in sorted(found)]
+
+
+def link_words(lines: Sequence[str]) -> list[str]:
+    """The words of the last line, which links. A script that starts the driver has the driver's words behind `--`."""
+    words = shlex.split(lines[-1]) if lines else []
+    return words[words.index("--") + 1 :] if "--" in words else words
+
+
+def libraries(lines: Sequence[str]) -> list[str]:
+    """The library options in the last line, which links."""
+    return [word for word in link_words(lines) if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
+
+
+def explicit_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
+    """File -> its explicit inputs, not those behind | and ||, in the order in which `ninja -t query` shows them."""
+    return {file: [path for bar, path in found if not bar] for file, found in _inputs(lines).items()}
+
+
+def all_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
+    """File -> all its inputs, as `ninja -t query` shows them: what must be there before it is made."""
+    return {file: [path for _, path in found] for file, found in _inputs(lines).items()}
+
+
+def _inputs(lines: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """File -> for each input "", "| " (implicit) or "|| " (order only), and its path."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    inputs: list[tuple[str, str]] = []
+    kind = ""
+    for line in lines:
+        if not line.startswith(" "):
+            inputs = found.setdefault(line.removesuffix(":"), [])
+        elif not line.startswith("    "):
+            kind = line.strip()
+        elif kind.startswith("input:"):
+            path = line[4:].removeprefix("|").removeprefix("|").removeprefix(" ")
+            inputs.append((line[4:].removesuffix(path), path))
+    return found

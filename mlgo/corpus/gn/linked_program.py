@@ -12,8 +12,8 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mlgo.corpus.gn import build_commands, gn_build
-from mlgo.corpus.gn.project import Configured
+from mlgo.corpus.gn import gn_build
+from mlgo.corpus.gn.gn_build import Configured
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -50,10 +50,9 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
         raise RunError(f"program {program}", f"is not in {build}", "Name a program that the targets link")
 
     def inputs_of(paths: Sequence[str]) -> dict[str, list[str]]:
-        lines = gn_build.query(configured.tools, configured.layout, paths, configured.environment)
-        return build_commands.explicit_inputs(lines)
+        return gn_build.explicit_inputs(gn_build.query(configured, paths))
 
-    lines = gn_build.commands(configured.tools, configured.layout, program, configured.environment)
+    lines = gn_build.commands(configured, program)
     compiles = _compiles(lines)
     objects = objects_of(program, inputs_of)
     modules = [path for path in objects if path in compiles and (corpus / (path + _MODULE_SUFFIX)).is_file()]
@@ -63,7 +62,7 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
         (folder / _LIBRARIES).mkdir()
         link = {
             "objects": _copied(others, build, folder / _OBJECTS),
-            "libraries": kept_libraries(build_commands.link_words(lines), build, folder / _LIBRARIES),
+            "libraries": kept_libraries(gn_build.link_words(lines), build, folder / _LIBRARIES),
         }
         entries = [module_entry(path + _MODULE_SUFFIX, compiles[path], f"../{corpus.name}") for path in modules]
         files.write_json_atomically(folder / link_name(name), link)
@@ -72,7 +71,7 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
 
 def _compiles(lines: Sequence[str]) -> dict[str, list[str]]:
     """Object -> the words of its compile, of all that ninja runs."""
-    found = [entry["arguments"] for entry in build_commands.compile_entries(lines, ".")]
+    found = [entry["arguments"] for entry in gn_build.compile_entries(lines, ".")]
     return {words[words.index("-o") + 1]: words for words in found}
 
 

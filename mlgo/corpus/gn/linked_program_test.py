@@ -7,7 +7,7 @@ import types
 import unittest
 from unittest import mock
 
-from mlgo.corpus.gn import build_commands, linked_program
+from mlgo.corpus.gn import gn_build, linked_program
 from mlgo.run.exit_codes import RunError
 
 _COMPILE = (
@@ -42,13 +42,13 @@ _QUERIES = {
 class CommandsTest(unittest.TestCase):
     def test_explicit_inputs_are_those_before_the_bars(self):
         self.assertEqual(
-            build_commands.explicit_inputs(_QUERIES["shell"] + _QUERIES["obj/libbase.a"]),
+            gn_build.explicit_inputs(_QUERIES["shell"] + _QUERIES["obj/libbase.a"]),
             {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o"], "obj/libbase.a": ["obj/base.o"]},
         )
 
     def test_all_inputs_are_there_before_a_link(self):
         self.assertEqual(
-            build_commands.all_inputs(_QUERIES["shell"]),
+            gn_build.all_inputs(_QUERIES["shell"]),
             {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o", "../../rt.a", "obj/all.stamp"]},
         )
 
@@ -73,8 +73,8 @@ class CommandsTest(unittest.TestCase):
         )
 
     def test_only_the_driver_s_words_are_the_link_s(self):
-        self.assertEqual(build_commands.link_words(_LINES)[0], "../../llvm/bin/clang++")
-        self.assertEqual(build_commands.link_words([]), [])
+        self.assertEqual(gn_build.link_words(_LINES)[0], "../../llvm/bin/clang++")
+        self.assertEqual(gn_build.link_words([]), [])
 
 
 class KeepTest(unittest.TestCase):
@@ -102,7 +102,7 @@ class KeepTest(unittest.TestCase):
     def keep(self, program):
         with (
             mock.patch("mlgo.corpus.gn.gn_build.commands", lambda *_: _LINES),
-            mock.patch("mlgo.corpus.gn.gn_build.query", lambda _, __, paths, ___: sum(map(_QUERIES.get, paths), [])),
+            mock.patch("mlgo.corpus.gn.gn_build.query", lambda _, paths: sum(map(_QUERIES.get, paths), [])),
         ):
             linked_program.keep(self.configured, program, self.folder / "corpus", self.folder / "kept")
 

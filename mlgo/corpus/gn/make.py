@@ -12,18 +12,74 @@ With --program, a program of the targets is kept, and what a link of it reads (m
 """
 
 import argparse
+import dataclasses
 import os
 import pathlib
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from mlgo.corpus.extraction.build_directory import IMPORTED_SUFFIX, INDEX_SUFFIX
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
-from mlgo.corpus.gn import build_part, gn_build, gn_files, linked_program
-from mlgo.corpus.gn.last_link import link_last
-from mlgo.corpus.gn.project import Configured, Project, configure
+from mlgo.corpus.gn import gn_build, linked_program, source_root
+from mlgo.corpus.gn.gn_build import Configured
+from mlgo.corpus.gn.project import Project, configure
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell
+
+#: A Ninja file of ours beside build.ninja, and its target.
+_NINJA_FILE, _NINJA_TARGET = "mlgo_part.ninja", "mlgo_part"
+
+_OBJECT_SUFFIX = ".o"
+_SPECIAL = re.compile(r"[$ :]")
+
+
+@dataclasses.dataclass(frozen=True)
+class BuildPart:
+    """Part `number` of `count`, from 1. A part depends on the names of the objects alone.
+
+    Raises: RunError: there is no such part.
+    """
+
+    number: int
+    count: int
+
+    def __post_init__(self):
+        if not 1 <= self.number <= self.count:
+            raise RunError(
+                f"--part={self.number}/{self.count}", "is no part", "Give N/M with N from 1 to M, as in --part=1/4"
+            )
+
+    def of(self, inputs: Iterable[str]) -> list[str]:
+        """The objects of this part, sorted: every `count`-th object, so that parts have equal sizes and mixed folders.
+
+        Args: inputs: all files that a build reads or makes; other files than objects are left out.
+        """
+        return sorted({path for path in inputs if path.endswith(_OBJECT_SUFFIX)})[self.number - 1 :: self.count]
+
+
+def parse_part(text: str) -> BuildPart | None:
+    """The part that --part=`text` names; None for "", which is the whole. Raises: RunError: it names none."""
+    if not text:
+        return None
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    if not match:
+        raise RunError(f"--part={text}", "is not N/M", "Give two numbers, as in --part=1/4")
+    return BuildPart(int(match[1]), int(match[2]))
+
+
+def ninja_text(paths: Iterable[str]) -> str:
+    """A Ninja file with the rules of build.ninja, and a further target that stands for the files `paths`."""
+    shown = "".join(" $\n    " + _SPECIAL.sub(r"$\g<0>", path) for path in paths)
+    return f"include build.ninja\nbuild {_NINJA_TARGET}: phony{shown}\n"
+
+
+def _compile_all(configured: Configured, paths: Sequence[str], jobs: int) -> None:
+    """Builds the files `paths` and what they depend on. Raises: RunError: a command fails."""
+    text = ninja_text(paths)
+    files.write_atomically(configured.layout.build / _NINJA_FILE, text.encode("utf-8"))
+    gn_build.compile_target(configured, _NINJA_TARGET, jobs, _NINJA_FILE)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         help="option of --linked's link, for a project whose links of shared libraries take whole archives themselves;"
-        f" may be given again. Default: {' '.join(gn_files.LIBRARY_FLAGS)}",
+        f" may be given again. Default: {' '.join(source_root.LIBRARY_FLAGS)}",
     )
     add("--part", default="", help="N/M: the N-th of M parts of the objects; not with --linked. Default: all objects")
     add("--program", default="", help="path, in gn's folder, of a program that the targets link")
@@ -104,7 +160,7 @@ def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
 
 def make(flags: argparse.Namespace) -> None:
     """Does what the flags say. Raises: RunError: it cannot be done."""
-    part = build_part.parse(flags.part)
+    part = parse_part(flags.part)
     if part and flags.linked:
         raise RunError(
             f"--part={flags.part}", "is not supported for a ThinLTO link, which needs all objects", "Leave it out"
@@ -134,7 +190,7 @@ def make(flags: argparse.Namespace) -> None:
         copied=flags.copied,
     )
     as_library = flags.linked and not flags.program
-    library_flags = (flags.library_flag or gn_files.LIBRARY_FLAGS) if as_library else None
+    library_flags = (flags.library_flag or source_root.LIBRARY_FLAGS) if as_library else None
     configured = configure(project, flags.work, flags.target, library_flags)
     # The build's folder has links to what lies in the tree, and to files that the target names, such as a profile.
     named = tuple(path for path in project.toolchain.values() if path.is_file())
@@ -150,32 +206,28 @@ def make(flags: argparse.Namespace) -> None:
         extract(Extraction(input=objects, input_type="params", **settings))
         return
     if flags.linked:
-        linked = flags.program or gn_files.LIBRARY_FILE
+        linked = flags.program or source_root.LIBRARY_FILE
         link_last(configured, linked, flags.jobs)
         # The extraction starts the link's driver and ninja by the names that the build uses.
         os.environ["PATH"] = configured.environment["PATH"]
         extract(Extraction(thinlto_build=LOCAL, ninja_dir=configured.layout.build, target=linked, **settings))
         return
-    gn_build.compile_target(configured.tools, configured.layout, gn_files.GROUP, configured.environment, flags.jobs)
+    gn_build.compile_target(configured, source_root.GROUP, flags.jobs)
     extract(Extraction(input=configured.layout.build, input_type="directory", **settings))
     if flags.program_output:
         linked_program.keep(configured, flags.program, flags.output, flags.program_output)
 
 
-def _compile_part(configured: Configured, part: build_part.BuildPart, jobs: int) -> pathlib.Path:
+def _compile_part(configured: Configured, part: BuildPart, jobs: int) -> pathlib.Path:
     """Builds the objects of a part and what they depend on; returns a file that lists them, one a line.
 
     Raises: RunError: a command fails, or the part has no object.
     """
-    layout, tools = configured.layout, configured.tools
-    inputs = gn_build.inputs(tools, layout, gn_files.GROUP, configured.environment)
-    objects = part.of(inputs)
+    objects = part.of(gn_build.inputs(configured, source_root.GROUP))
     if not objects:
         raise RunError(f"--part={part.number}/{part.count}", "has no object", "Give fewer parts")
-    text = build_part.ninja_text({build_part.NINJA_TARGET: objects})
-    files.write_atomically(layout.build / build_part.NINJA_FILE, text.encode("utf-8"))
-    gn_build.compile_target(tools, layout, build_part.NINJA_TARGET, configured.environment, jobs, build_part.NINJA_FILE)
-    listed = layout.work / "part.params"
+    _compile_all(configured, objects, jobs)
+    listed = configured.layout.work / "part.params"
     files.write_atomically(listed, "".join(f"{path}\n" for path in objects).encode("utf-8"))
     return listed
 
@@ -188,6 +240,30 @@ def main(arguments: Sequence[str]) -> int:
         tell(f"gn corpus: {error}")
         return error.exit_code
     return ExitCode.DONE
+
+
+def link_last(configured: Configured, linked: str, jobs: int) -> None:
+    """Builds `linked`, and links it again if it is there, so that the build folder holds the modules of no other link.
+
+    A build links programs on the way, such as generators of code. Their links save modules too and, of objects that two
+    of them share, those of the later link: which one that is differs from build to build.
+
+    Args: linked: a program or shared library, by path from the build folder; jobs: commands at a time.
+    Raises: RunError: a command fails, or ninja does not make it.
+    """
+    build = configured.layout.build
+    (before,) = gn_build.all_inputs(gn_build.query(configured, [linked])).values()
+    _compile_all(configured, before, jobs)
+    (build / linked).unlink(missing_ok=True)
+    _remove_modules(build)
+    gn_build.compile_target(configured, linked, jobs)
+
+
+def _remove_modules(build: pathlib.Path) -> None:
+    for folder, _, names in os.walk(build):
+        for name in names:
+            if name.endswith((IMPORTED_SUFFIX, INDEX_SUFFIX)):
+                os.unlink(os.path.join(folder, name))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""A gn project and its configuration, for root targets of ours."""
+"""A gn project, as rules and flags describe it, and its configuration for root targets of ours."""
 
 import dataclasses
 import hashlib
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from mlgo.corpus.gn import gn_build, gn_files, source_root
+from mlgo.corpus.gn import gn_build, source_root
+from mlgo.corpus.gn.gn_build import Configured
+from mlgo.run import locate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,21 +39,6 @@ class Project:
     copied: Sequence[str] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Configured:
-    """A project that gn has configured.
-
-    Attributes:
-      layout: where it lies.
-      tools: gn and ninja.
-      environment: the whole environment of the build.
-    """
-
-    layout: source_root.Layout
-    tools: gn_build.Tools
-    environment: Mapping[str, str]
-
-
 def configure(
     project: Project,
     work: pathlib.Path,
@@ -67,8 +55,8 @@ def configure(
     Raises: RunError: the tree, an argument or a target is not usable; gn's own words when it is gn that says so.
     """
     contents = {
-        f"{gn_files.ROOT_FOLDER}/BUILD.gn": gn_files.root_build_file(targets, library_flags),
-        f"{gn_files.OUT_FOLDER}/corpus/args.gn": gn_files.args_text(project.arguments),
+        f"{source_root.ROOT_FOLDER}/BUILD.gn": source_root.root_build_file(targets, library_flags),
+        f"{source_root.OUT_FOLDER}/corpus/args.gn": source_root.args_text(project.arguments),
         **(added or {}),
     }
     fingerprints = {
@@ -92,7 +80,36 @@ def configure(
         layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]}
     )
     environment = gn_build.environment_of(layout, project.path, project.environment)
-    gn_build.configure(
-        project.tools, layout, gn_files.GROUP if library_flags is None else gn_files.LIBRARY, environment
+    configured = Configured(layout, project.tools, environment)
+    gn_build.generate(configured, source_root.GROUP if library_flags is None else source_root.LIBRARY)
+    return configured
+
+
+def project_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]) -> Project:
+    """The project that the fields of such a file describe.
+
+    Args: locate: finds a runfile of the target.
+    Raises: AttributeError, KeyError, TypeError: a field is missing or of another type.
+    """
+
+    def located(paths: Mapping[str, str]) -> dict[str, pathlib.Path]:
+        return {name: locate(path) for name, path in paths.items()}
+
+    return Project(
+        tree=locate(content["tree"]),
+        tools=gn_build.Tools(locate(content["gn"]), locate(content["ninja"])),
+        python=locate(content["python"]),
+        arguments=content["gn_args"],
+        environment=content["env"],
+        toolchain=located(content["toolchain"]),
+        path=content["path"],
+        fingerprints=list(map(locate, content["fingerprints"])),
+        placed=located(content.get("placed", {})),
+        copied=content.get("copied", []),
     )
-    return Configured(layout, project.tools, environment)
+
+
+def runfiles_of(path: pathlib.Path) -> Callable[[str], pathlib.Path]:
+    """What finds the runfiles of the target that made the file at `path`: beside it, or among those of the command."""
+    folder = path.with_name(f"{path.name}.runfiles")
+    return folder.joinpath if folder.is_dir() else locate.rlocation

@@ -7,13 +7,78 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 
-from mlgo.corpus.gn import gn_files
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+
+#: Folders that we add to a project's, below its root.
+ROOT_FOLDER = "mlgo_corpus"
+TOOLCHAIN_FOLDER = "mlgo_toolchain"
+OUT_FOLDER = "out"
+PROGRAMS_FOLDER = "mlgo_programs"
+ADDED_FOLDERS = (ROOT_FOLDER, TOOLCHAIN_FOLDER, OUT_FOLDER, PROGRAMS_FOLDER)
+
+#: Ninja's names of the two root targets.
+GROUP = f"{ROOT_FOLDER}:corpus"
+LIBRARY = f"{ROOT_FOLDER}:linked"
+#: Where the second one lies, from the build folder.
+LIBRARY_FILE = "libmlgo_corpus.so"
+
+_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A label: //folder, //folder:name or //:name, with a toolchain in parentheses if need be.
+_LABEL = re.compile(r'//[^":$\\]*(:[^":$\\]+)?')
+
+# Whole archives, or the linker would take what nothing asks for out; a symbol that cannot be replaced is as good as one
+# in a program. What the compiler driver adds behind is no part of it.
+LIBRARY_FLAGS = ("-Wl,--whole-archive", "-Wl,-Bsymbolic")
+
+
+def args_text(arguments: Mapping[str, str]) -> str:
+    """args.gn, sorted by name.
+
+    Args: arguments: names and values as gn writes them: `true`, `2`, `"text"`, `[ "a" ]`.
+    Raises: RunError: a name that gn cannot have, or a value of several lines.
+    """
+    for name, value in arguments.items():
+        if not _ARGUMENT.fullmatch(name):
+            raise RunError(
+                f"gn argument {name!r}", "is no name of an argument", "give NAME=VALUE, as in use_thin_lto=true"
+            )
+        if not value.strip() or "\n" in value:
+            raise RunError(
+                f"gn argument {name}={value!r}",
+                "has no value on one line",
+                'give true, false, 2, "text" or [ "a", "b" ]',
+            )
+    return "".join(f"{name} = {arguments[name].strip()}\n" for name in sorted(arguments))
+
+
+def root_build_file(targets: Sequence[str], library_flags: Sequence[str] | None = None) -> str:
+    """BUILD.gn of the root: a group of all `targets` or, with `library_flags`, a shared library of all of their code.
+
+    The library exports the symbols of its targets: with hidden symbols it is empty.
+
+    Args: library_flags: options of its link.
+    Raises: RunError: no target, or one that is no label of the default toolchain.
+    """
+    if not targets:
+        raise RunError("targets", "are none", "name at least one, such as //third_party/re2")
+    for target in targets:
+        if not _LABEL.fullmatch(target):
+            raise RunError(f"target {target!r}", "is no gn label", "give //folder, //folder:name or //:name")
+    deps = "".join(f'    "{target}",\n' for target in targets)
+    if library_flags is None:
+        return f'group("corpus") {{\n  testonly = true\n  deps = [\n{deps}  ]\n}}\n'
+    flags = ", ".join(f'"{flag}"' for flag in library_flags)
+    return (
+        f'shared_library("linked") {{\n  testonly = true\n  output_name = "mlgo_corpus"\n'
+        f"  ldflags = [ {flags} ]\n  deps = [\n{deps}  ]\n}}\n"
+    )
+
 
 #: Fingerprints of a work folder's inputs; an interrupted build is resumed only with the same.
 _KEY_FILE = "fingerprints.json"
@@ -32,7 +97,7 @@ class Layout:
     @property
     def build(self) -> pathlib.Path:
         """gn's output folder, two below the source: `../../` leads to the project's root."""
-        return self.source / gn_files.OUT_FOLDER / "corpus"
+        return self.source / OUT_FOLDER / "corpus"
 
     @property
     def bytecode(self) -> pathlib.Path:
@@ -71,7 +136,7 @@ def prepare(
     if not (tree / ".gn").is_file():
         raise RunError(f"tree {tree}", "has no file .gn", "give the root folder of a project that gn configures")
     entries = sorted(os.listdir(tree))
-    taken = [name for name in gn_files.ADDED_FOLDERS if name in entries]
+    taken = [name for name in ADDED_FOLDERS if name in entries]
     if taken:
         raise RunError(
             f"tree {tree}", f"has {', '.join(taken)}, which we add", "remove it: it is left by an earlier build"
@@ -89,7 +154,7 @@ def prepare(
     for name, target in (placed or {}).items():
         _link(layout.source / name, target)
     for name, target in toolchain.items():
-        _link(layout.source / gn_files.TOOLCHAIN_FOLDER / name, target)
+        _link(layout.source / TOOLCHAIN_FOLDER / name, target)
     for name, text in contents.items():
         _write_if_other(layout.source / name, text)
     files.write_atomically(known, key.encode("utf-8"))

@@ -137,5 +137,39 @@ class SourceRootTest(unittest.TestCase):
             environment_of(layout, [], {"PATH": "/"})
 
 
+class GnFilesTest(unittest.TestCase):
+    def test_arguments_sorted_by_name(self):
+        text = source_root.args_text({"use_thin_lto": "true", "chrome_pgo_phase": " 0 ", "clang_version": '"22"'})
+        self.assertEqual(text, 'chrome_pgo_phase = 0\nclang_version = "22"\nuse_thin_lto = true\n')
+
+    def test_what_is_no_argument(self):
+        for arguments, words in (
+            ({"a b": "1"}, "gn argument 'a b': is no name"),
+            ({"": "1"}, "is no name"),
+            ({"a": " "}, "has no value"),
+            ({"a": '1\nimport("//x.gni")'}, "has no value on one line"),
+        ):
+            with self.subTest(arguments), self.assertRaisesRegex(RunError, words):
+                source_root.args_text(arguments)
+
+    def test_group_of_all_targets(self):
+        text = source_root.root_build_file(["//a", "//b:c d"])
+        self.assertIn('group("corpus")', text)
+        self.assertIn('    "//a",\n    "//b:c d",\n', text)
+
+    def test_library_takes_whole_archives(self):
+        text = source_root.root_build_file(["//a:b"], source_root.LIBRARY_FLAGS)
+        self.assertIn('ldflags = [ "-Wl,--whole-archive", ', text)
+        self.assertIn('output_name = "mlgo_corpus"', text)
+        self.assertEqual(source_root.LIBRARY_FILE, "libmlgo_corpus.so")
+
+    def test_what_is_no_label(self):
+        for target in ("a", "//a:", '//a"', "//a:b:c", "//$x", "a//b", ""):
+            with self.subTest(target), self.assertRaisesRegex(RunError, "is no gn label"):
+                source_root.root_build_file([target])
+        with self.assertRaisesRegex(RunError, "targets: are none"):
+            source_root.root_build_file([])
+
+
 if __name__ == "__main__":
     unittest.main()

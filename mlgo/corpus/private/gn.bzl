@@ -63,7 +63,7 @@ def gn_project(ctx):
       ctx: of a rule with these attributes.
 
     Returns:
-      A struct: `content`, fields of a JSON file that mlgo/corpus/gn/project_file.py reads; `files`, a depset of what they name.
+      A struct: `content`, fields of a JSON file that mlgo/corpus/gn/project.py reads; `files`, a depset of what they name.
     """
     tree = only_file(ctx, ctx.attr.tree, "tree")
     toolchain, placed = _named_files(ctx, "toolchain"), _named_files(ctx, "placed")
@@ -189,19 +189,6 @@ mlgo_gn_corpus = rule(
                                      "`program`), with what it takes to link it again. With `linked`, it is not kept: the modules are those of its link."),
         "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
         "_part": attr.label(default = "//mlgo/corpus/gn:part"),
-    }),
-)
-
-def _gn_project_impl(ctx):
-    project = gn_project(ctx)
-    return described_project(ctx, dict(project.content, targets = ctx.attr.targets), project.files)
-
-mlgo_gn_project = rule(
-    implementation = _gn_project_impl,
-    executable = True,
-    doc = "Describes targets of a gn project in NAME.json, for commands such as //mlgo/corpus/gn:sample. The rule builds nothing.",
-    attrs = dict(GN_PROJECT_ATTRIBUTES, **{
-        "targets": attr.string_list(doc = "gn labels.", mandatory = True, allow_empty = False),
     }),
 )
 

@@ -4,9 +4,10 @@ import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
-from mlgo.corpus.gn import build_commands, gn_build, gn_files
-from mlgo.corpus.gn.project import Configured, Project, configure
-from mlgo.corpus.gn.project_file import project_of
+from mlgo.corpus.gn import gn_build
+from mlgo.corpus.gn.gn_build import Configured
+from mlgo.corpus.gn.project import Project, configure, project_of
+from mlgo.corpus.gn.source_root import PROGRAMS_FOLDER
 from mlgo.evaluation.gn.linked_programs import LinkedPrograms, linked_programs_of
 from mlgo.evaluation.programs.description import read_description
 from mlgo.run import files
@@ -32,9 +33,9 @@ class GnPrograms:
 
         Raises: RunError: gn or ninja fails, or an executable has no compile command.
         """
-        added = {f"{gn_files.PROGRAMS_FOLDER}/{path.name}": path.read_text(encoding="utf-8") for path in self.sources}
+        added = {f"{PROGRAMS_FOLDER}/{path.name}": path.read_text(encoding="utf-8") for path in self.sources}
         # All targets, so that the configuration does not depend on `names`.
-        targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in self.descriptions]
+        targets = [f"//{PROGRAMS_FOLDER}:{name}" for name in self.descriptions]
         configured = configure(self.project, work / "gn", targets, added=added)
         # Other sources are compiled or change commands, so they need no fingerprint.
         fingerprints = [*self.project.fingerprints, *sorted(path for path in self.sources if path.suffix == ".h")]
@@ -62,10 +63,8 @@ def _write(
     name: str, given: pathlib.Path, configured: Configured, fingerprints: Sequence[pathlib.Path]
 ) -> pathlib.Path:
     folder = configured.layout.work.parent
-    lines = gn_build.commands(
-        configured.tools, configured.layout, f"{gn_files.PROGRAMS_FOLDER}:{name}", configured.environment
-    )
-    entries = build_commands.compile_entries(lines, str(configured.layout.build))
+    lines = gn_build.commands(configured, f"{PROGRAMS_FOLDER}:{name}")
+    entries = gn_build.compile_entries(lines, str(configured.layout.build))
     if not entries:
         raise RunError(
             f"program {name}",
@@ -80,7 +79,7 @@ def _write(
         "name": name,
         "compile_commands": database.name,
         "fingerprints": [str(part) for part in fingerprints],
-        "libraries": [*build_commands.libraries(lines), *description.get("libraries", [])],
+        "libraries": [*gn_build.libraries(lines), *description.get("libraries", [])],
         # A single file is named relative to the user's description.
         "inputs": {
             key: str(given.parent / value) if isinstance(value, str) else value for key, value in inputs.items()

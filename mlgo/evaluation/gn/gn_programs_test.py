@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.corpus.gn.build_commands import compile_entries, libraries
+from mlgo.corpus.gn.gn_build import compile_entries, libraries
 from mlgo.evaluation.gn.gn_programs import load_gn_programs
 from mlgo.evaluation.programs.program import load_program
 from mlgo.run.exit_codes import RunError

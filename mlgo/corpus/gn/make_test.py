@@ -2,8 +2,7 @@
 
 import unittest
 
-from mlgo.corpus.gn import build_part
-from mlgo.corpus.gn.build_part import BuildPart, parse
+from mlgo.corpus.gn.make import BuildPart, ninja_text, parse_part
 from mlgo.run.exit_codes import RunError
 
 _INPUTS = ["obj/b.o", "obj/a.o", "gen/a.h", "obj/d.o", "obj/c.o", "obj/a.o", "../../a.cc", "obj/e.o", "liba.a"]
@@ -23,8 +22,8 @@ class BuildPartTest(unittest.TestCase):
         self.assertEqual(BuildPart(2, 2).of(_INPUTS), ["obj/b.o", "obj/d.o"])
 
     def test_parse(self):
-        self.assertIsNone(parse(""))
-        self.assertEqual(parse("3/8"), BuildPart(3, 8))
+        self.assertIsNone(parse_part(""))
+        self.assertEqual(parse_part("3/8"), BuildPart(3, 8))
 
     def test_what_is_no_part(self):
         for text, words in (
@@ -37,11 +36,11 @@ class BuildPartTest(unittest.TestCase):
             ("a/b", "is not N/M"),
         ):
             with self.subTest(text), self.assertRaisesRegex(RunError, words):
-                parse(text)
+                parse_part(text)
 
     def test_ninja_escapes(self):
         self.assertEqual(
-            build_part.ninja_text({"mlgo_part": ["obj/a b.o", "c:$.o"]}),
+            ninja_text(["obj/a b.o", "c:$.o"]),
             "include build.ninja\nbuild mlgo_part: phony $\n    obj/a$ b.o $\n    c$:$$.o\n",
         )
 
