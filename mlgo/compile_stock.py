@@ -13,8 +13,8 @@ import sys
 
 from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.request import CompileFailure, CompileLimits
+from mlgo.corpus.command_check import check_commands
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.refusal import check_commands
 from mlgo.environments import stock_compiles
 from mlgo.environments.stock_clang import stock_clang
 from mlgo.flags.arguments import add_compile_limit, command_parser

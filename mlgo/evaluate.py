@@ -33,7 +33,7 @@ from absl import flags
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.module_selection import chosen_modules
+from mlgo.corpus.fitting import chosen_modules
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
 from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.tables import Regression

@@ -22,8 +22,7 @@ from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.fitting import fitting_modules, tell_properties
-from mlgo.corpus.refusal import check_commands
+from mlgo.corpus.fitting import usable
 from mlgo.environments import stock_compiles
 from mlgo.environments.scores import channel_score
 from mlgo.environments.stock_clang import stock_clang
@@ -58,9 +57,7 @@ def run(arguments: list[str]) -> int:
     network = stock_compiles.load_stock_policy(locate.user_path(flags.policy), problem)
     clang = stock_clang(locate.user_path(flags.clang) if flags.clang else None)
     corpus = with_cc1_override(Corpus.load(locate.user_path(flags.corpus), flags.allow_option), clang)
-    check_commands(corpus)
-    corpus = fitting_modules(problem, corpus, progress.tell)
-    tell_properties(corpus, progress.tell)
+    corpus = usable(problem, corpus, progress.tell)
     limits = CompileLimits(flags.compile_cpu_seconds)
     requests = [stock_compiles.request_for(clang, module, problem, limits) for module in corpus.modules]
     with contextlib.closing(progress.start("evaluate", len(requests), "modules")) as shown:

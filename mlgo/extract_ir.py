@@ -57,9 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     add("obj_base_dir", "folder that object paths are relative to. Default: the current one", nargs="?")
     add("cmd_filter", "keep modules with an argument that contains a match of this regular expression", nargs="?")
     add("thinlto_build", "kind of ThinLTO build, if it is one", choices=(DISTRIBUTED, LOCAL), nargs="?")
-    add("cmd_section_name", "section of the command. Default: .llvmcmd; Mach-O: __LLVM,__cmdline", nargs="?")
-    add("bitcode_section_name", "section of the bitcode. Default: .llvmbc; Mach-O: __LLVM,__bitcode", nargs="?")
-    add("llvm_objcopy_path", "read sections with this llvm-objcopy. Default: without it, which is faster", nargs="?")
+    add("cmd_section_name", "section of the command. Default: .llvmcmd", nargs="?")
+    add("bitcode_section_name", "section of the bitcode. Default: .llvmbc", nargs="?")
+    add(
+        "llvm_objcopy_path",
+        "read objects, of any format, with this llvm-objcopy. Default: without it, of ELF, which is faster",
+        nargs="?",
+    )
     add("link_command", "for local ThinLTO: the quoted link command, which ran in --obj_base_dir")
     add("ninja_dir", "for local ThinLTO: ninja's build folder, in which --target was linked")
     add("target", "the output of that link, as ninja names it: bin/app")

@@ -18,7 +18,7 @@ import contextlib
 import shlex
 import sys
 
-from mlgo.corpus import command, from_bitcode, level, properties, refusal
+from mlgo.corpus import command, command_check, from_bitcode, level, properties
 from mlgo.corpus.corpus import Corpus
 from mlgo.flags.arguments import command_parser
 from mlgo.run import locate, progress
@@ -60,7 +60,7 @@ def run(arguments: list[str]) -> int:
         made = from_bitcode.make(folder, paths, output, default_args, shown.advance, flags.allow_empty)
     written = Corpus.load(output)
     said = [f"note: {line}" for line in properties.lines(made.properties, len(written.modules))]
-    for note in (*refusal.notes(written), *said, *level.notes(written)):
+    for note in (*command_check.notes(written), *said, *level.notes(written)):
         tell(note)
     for path, reason in made.left_out[:_SHOWN]:
         tell(f"left out: {path} {reason}")

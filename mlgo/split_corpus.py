@@ -22,7 +22,7 @@ import sys
 
 from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.parts import write_parts
+from mlgo.corpus.split import write_parts
 from mlgo.flags.arguments import command_parser
 from mlgo.run import locate
 from mlgo.run.exit import exit_code_of

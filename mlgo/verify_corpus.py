@@ -23,7 +23,7 @@ from mlgo.compiler.verification import originals, report
 from mlgo.compiler.verification.comparison import Comparer
 from mlgo.compiler.verification.verify import verify
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.module_selection import chosen_modules
+from mlgo.corpus.fitting import chosen_modules
 from mlgo.flags.arguments import add_compile_limit, command_parser
 from mlgo.flags.command_flags import flag_changes
 from mlgo.flags.peer_arguments import translated

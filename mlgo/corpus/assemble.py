@@ -14,7 +14,7 @@ import pathlib
 import sys
 from collections.abc import Iterable, Sequence
 
-from mlgo.corpus import corpus, properties, refusal, self_contained, split
+from mlgo.corpus import command_check, corpus, properties, self_contained, split
 from mlgo.corpus.command import NOT_OPTIMISED, CompileCommand
 from mlgo.corpus.extraction import licences
 from mlgo.corpus.extraction.outcome import Kind, Omission
@@ -144,7 +144,7 @@ def main(arguments: list[str]) -> int:
         print(printable_message(f"{flags.label}: {error}"), file=sys.stderr)
         return error.exit_code
     said = [f"note: {line}" for line in properties.lines(report.properties, len(report.modules))]
-    for note in (*refusal.notes(corpus.Corpus.load(flags.output)), *said):
+    for note in (*command_check.notes(corpus.Corpus.load(flags.output)), *said):
         print(f"{flags.label}: {note}", file=sys.stderr)
     if lines := report.lines():
         left_out = [f"{flags.label}: {len(report.modules):,} modules; left out are", *lines]

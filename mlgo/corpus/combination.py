@@ -1,5 +1,9 @@
 """Combines corpora below one directory without copying, as combine_training_corpus of mlgo-utils does.
 
+    combination OUTPUT NAME=CORPUS...
+
+As a program, which mlgo_combined_corpus runs, it copies them first: an output of Bazel must contain all of its files.
+
 The module NAME of the corpus in ROOT/part becomes part/NAME. Commands refer to files/... relative to their corpus, so
 those files are linked into ROOT/files/... too; their names begin with a digest, so different files have different
 names. The parts remain corpora.
@@ -10,6 +14,7 @@ import errno
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 
@@ -27,6 +32,7 @@ from mlgo.corpus.description import (
 from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.run import files, manifest
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable_message
 from mlgo.run.regular_file import open_regular
 
 
@@ -161,3 +167,15 @@ def _copy(descriptor: int, target: pathlib.Path) -> None:
         shutil.copyfileobj(source, file)
         os.fchmod(file.fileno(), 0o644)
     os.replace(partial, target)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Returns the exit code."""
+    output = pathlib.Path(arguments[0])
+    try:
+        named = (argument.partition("=") for argument in arguments[1:])
+        combine_copies(output, {name: pathlib.Path(corpus) for name, _, corpus in named})
+    except RunError as error:
+        print(printable_message(f"combine: {error}"), file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE

@@ -16,20 +16,20 @@ from collections.abc import Iterable
 
 from mlgo.corpus import storage as storages
 from mlgo.corpus.archive.archive import open_archive
-from mlgo.corpus.command import CompileCommand
+from mlgo.corpus.command import CompileCommand, named_files
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
     FILES_FOLDER,
     LICENCES_NAME,
+    MAKE_IT_AGAIN,
     UNFINISHED_NAME,
     UNKNOWN_LICENCE,
     UNSPECIFIED_OVERRIDE,
+    CorpusError,
     parse_description,
     parse_licences,
 )
-from mlgo.corpus.error import MAKE_IT_AGAIN, CorpusError
-from mlgo.corpus.named_files import named_files
 from mlgo.corpus.options.verdict import normal_name
 from mlgo.run import files
 from mlgo.run.manifest import digest_of_file

@@ -7,8 +7,7 @@ import unittest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlgo.corpus.description import Description, encode, is_safe_name, parse_description, parse_licences
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.description import CorpusError, Description, encode, is_safe_name, parse_description, parse_licences
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100)
 # Every string that JSON can say, half surrogate pairs included, and those that resemble paths.

@@ -1,19 +1,40 @@
-"""Finds, before the first compile, the modules of a corpus that a problem is not for, and leaves them out."""
+"""Which modules of a corpus a command compiles: those that its flags name and that its problem is for.
 
-from collections.abc import Callable, Mapping
+Decisions of modules at other levels are missing (-O0), or their scores mean something else (inlining for size at -O2).
+A few of them, such as one file that its project builds differently, are left out; more mean that the build was wrong.
+"""
+
+import collections
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.corpus import properties
-from mlgo.corpus.building import build_advice
 from mlgo.corpus.command import CommandError
+from mlgo.corpus.command_check import check_commands
 from mlgo.corpus.corpus import Corpus, CorpusError
-from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.level import build_advice, commands_are_recorded, levels_of
 from mlgo.corpus.properties import Property
 from mlgo.problems.problem import Problem
-from mlgo.run.exit_codes import ExitCode
+from mlgo.run import determinism
+from mlgo.run.exit_codes import ExitCode, RunError
 
 # Modules whose bitcode is read, 10 to 50 ms each, where clang recorded the commands: these tell it but for a module
 # that was compiled from bitcode which another command had optimised.
 _MOST_READ = 4000
+
+
+def usable(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
+    """`corpus` without the modules that `problem` is not for; `tell` is called with their names, and with what makes
+    results of the others incomparable.
+
+    Raises: CorpusError: commands have options that are refused, or see `fitting_modules`.
+    """
+    check_commands(corpus)
+    corpus = fitting_modules(problem, corpus, tell)
+    tell_properties(corpus, tell)
+    return corpus
 
 
 def fitting_modules(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
@@ -22,7 +43,7 @@ def fitting_modules(problem: Problem, corpus: Corpus, tell: Callable[[str], None
     These are modules at other levels and, for problems that decide within the optimiser, those in which no call is left
     to decide.
 
-    Raises: CorpusError: no module is left, too many are at another level (mlgo/corpus/level_check.py), or a file cannot
+    Raises: CorpusError: no module is left, too many are at another level (see `at_levels_of`), or a file cannot
       be read.
     """
     if not problem.decides_after_optimiser:
@@ -71,3 +92,83 @@ def _chosen(
     """The chosen properties, without modules that have none of them."""
     chosen = {name: {kind: said for kind, said in kinds.items() if choose(kind)} for name, kinds in found.items()}
     return {name: kinds for name, kinds in chosen.items() if kinds}
+
+
+#: One module in so many may be at a wrong level and is left out. Projects that build single files at a level of their
+#: own stay below it; the files of a program built at the wrong level do not.
+LEFT_OUT_ONE_IN = 10
+_SHOWN = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class WrongLevels:
+    """The modules at a wrong level.
+
+    Attributes:
+      modules: name -> its level; at least one.
+      total: modules of the corpus.
+      read_from_functions: whether levels are those of the functions' attributes, not of the modules' commands.
+    """
+
+    modules: Mapping[str, str]
+    total: int
+    read_from_functions: bool
+
+    def described(self) -> str:
+        """For a message: "64 of 64 modules at -O0 (a.c, b.c, c.c, ...)"."""
+        levels = collections.Counter(self.modules.values())
+        counts = " and ".join(f"{count} of {self.total} modules at -{level}" for level, count in levels.most_common())
+        first = [*list(self.modules)[:_SHOWN], *(["..."] if len(self.modules) > _SHOWN else [])]
+        source = ", as the attributes of their functions say" if self.read_from_functions else ""
+        return f"{counts}{source} ({', '.join(first)})"
+
+
+def wrong_levels(corpus: Corpus, problem: Problem) -> WrongLevels | None:
+    """The modules of `corpus` at levels that `problem` is not for; None: there are none.
+
+    Raises: CorpusError: a command or bitcode cannot be read.
+    """
+    try:
+        found = levels_of(corpus)
+    except CommandError as error:
+        raise CorpusError(f"{error.subject}, in {corpus.path}", error.wrong, error.remedy) from error
+    wrong = {name: level for name, level in found.items() if level not in problem.levels.accepted}
+    return WrongLevels(wrong, len(found), not commands_are_recorded(corpus)) if wrong else None
+
+
+def at_levels_of(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
+    """`corpus`, without the few modules at a level that `problem` is not for; `tell` is called with their names.
+
+    Raises: CorpusError: more than one module in LEFT_OUT_ONE_IN is at such a level, or a file cannot be read.
+    """
+    if (wrong := wrong_levels(corpus, problem)) is None:
+        return corpus
+    needs = f"{problem.name} needs {problem.levels.described()}, {problem.levels.reason}"
+    if len(wrong.modules) * LEFT_OUT_ONE_IN > wrong.total:
+        advice = build_advice(problem.levels.advised)
+        raise CorpusError(f"corpus {corpus.path}", f"has {wrong.described()}, and {needs}", advice)
+    tell(f"left out of {corpus.path}: {wrong.described()}; {needs}")
+    return corpus.select([module.name for module in corpus.modules if module.name not in wrong.modules])
+
+
+def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rate: float, seed: int) -> list[str]:
+    """Of the names in which the filter is found, the given part, rounded up, in their order.
+
+    Raises: RunError: the filter is no regular expression, or nothing is left.
+    """
+    try:
+        matching = [name for name in names if module_filter is None or re.search(module_filter, name)]
+    except re.error as error:
+        raise RunError(
+            f"--module_filter={module_filter}", f"is no regular expression: {error}", "Correct it"
+        ) from error
+    count = math.ceil(sampling_rate * len(matching))
+    if not count:
+        raise RunError(
+            f"--module_filter={module_filter} --sampling_rate={sampling_rate}",
+            f"leave none of {len(names)} modules",
+            "Widen them",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    order = determinism.generator(seed, "sampled modules").permutation(len(matching))
+    return [matching[index] for index in sorted(order[:count].tolist())]

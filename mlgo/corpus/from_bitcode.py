@@ -5,10 +5,9 @@ import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
-from mlgo.corpus import properties
+from mlgo.corpus import bitcode, properties
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import BITCODE_SUFFIX
-from mlgo.corpus.extraction import bitcode
 from mlgo.corpus.properties import Property
 from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.corpus.writer import CorpusWriter, WrittenCorpus

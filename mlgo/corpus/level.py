@@ -5,10 +5,10 @@ Levels are named as clang's options are, without dash: O0, O1, O2, O3, Os, Oz.
 
 import collections
 
+from mlgo.corpus.bitcode import FunctionAttributes, function_attributes
 from mlgo.corpus.command import NOT_OPTIMISED, CompileCommand
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
-from mlgo.corpus.function_attributes import FunctionAttributes, function_attributes
 
 _FOR_SPEED, _SIZE_LEVELS = "O2", ("Os", "Oz")
 
@@ -73,3 +73,33 @@ def notes(corpus: Corpus) -> list[str]:
             " decides anything there. docs/corpora.md says how to build at another level"
         )
     return lines
+
+
+_EMBED = "-Xclang -fembed-bitcode=all"
+
+
+def cmake_flags(level: str) -> str:
+    """Flags of `cmake`. The level replaces that of the build type, which CMake would put behind CMAKE_C_FLAGS.
+
+    Args: level: such as "Oz".
+    """
+    return (
+        "-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release"
+        f" -DCMAKE_C_FLAGS_RELEASE='-{level} -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE='-{level} -DNDEBUG'"
+        f" -DCMAKE_C_FLAGS='{_EMBED}' -DCMAKE_CXX_FLAGS='{_EMBED}'"
+    )
+
+
+def configure_flags(level: str) -> str:
+    """Variables for the `configure` of autotools and for most makefiles. Args: level: such as "Oz"."""
+    return f"CC=clang CXX=clang++ CFLAGS='-{level} {_EMBED}' CXXFLAGS='-{level} {_EMBED}'"
+
+
+def build_advice(level: str) -> str:
+    """What to do when a corpus is at another level, in several lines. Args: level: such as "Oz"."""
+    return (
+        f"Build with clang at -{level} and extract the corpus again (docs/corpora.md):\n"
+        f"  CMake:     cmake {cmake_flags(level)}\n"
+        f"  autotools: ./configure {configure_flags(level)}\n"
+        f'  Bazel:     level = "{level}" of mlgo_corpus'
+    )

@@ -7,10 +7,10 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
+from mlgo.corpus.bitcode import is_optimised
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
-from mlgo.corpus.function_attributes import is_optimised
 from mlgo.corpus.options import llvm_rules
 from mlgo.corpus.options.parsing import LLVM, GivenOption
 from mlgo.run.printable import printable

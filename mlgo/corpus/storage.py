@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.description import CorpusError
 from mlgo.run.regular_file import open_regular, read_regular, size_of_regular
 
 #: Larger files of a corpus are refused: a sparse file of any size costs its maker nothing. Modules have 200 MB at most.

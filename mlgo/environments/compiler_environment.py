@@ -15,8 +15,7 @@ from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.interactive_stream import Observation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.corpus.fitting import fitting_modules, tell_properties
-from mlgo.corpus.refusal import check_commands
+from mlgo.corpus.fitting import usable
 from mlgo.environments import spaces
 from mlgo.environments.scores import channel_score
 from mlgo.environments.stock_clang import stock_clang
@@ -78,9 +77,7 @@ class CompilerEnvironment(gymnasium.Env):
         self.action_space = spaces.action_space(self.problem)
         self._clang = stock_clang(clang)
         whole = with_cc1_override(Corpus.load(corpus, allowed_options), self._clang)
-        check_commands(whole)
-        self._corpus = fitting_modules(self.problem, whole, gymnasium.logger.warn)
-        tell_properties(self._corpus, gymnasium.logger.warn)
+        self._corpus = usable(self.problem, whole, gymnasium.logger.warn)
         self._flags = tuple(extra_flags)
         self._limits = CompileLimits(cpu_seconds=cpu_seconds)
         self._workdir = pathlib.Path(workdir) if workdir is not None else None

@@ -12,9 +12,7 @@ from mlgo.compiler.executor import CountingExecutor, Executor, available_cores
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.fitting import fitting_modules, tell_properties
-from mlgo.corpus.module_selection import chosen_modules
-from mlgo.corpus.refusal import check_commands
+from mlgo.corpus.fitting import chosen_modules, usable
 from mlgo.flags.arguments import COMPILE_CPU_SECONDS
 from mlgo.flags.command_flags import flag_changes
 from mlgo.flags.help import flag_group
@@ -133,10 +131,7 @@ def corpus_from_flags(path: pathlib.Path, problem: Problem, module_filter: str |
     if module_filter is not None:
         names = [module.name for module in corpus.modules]
         corpus = corpus.select(chosen_modules(names, module_filter, sampling_rate=1.0, seed=0))
-    check_commands(corpus)
-    corpus = fitting_modules(problem, corpus, tell)
-    tell_properties(corpus, tell)
-    return corpus
+    return usable(problem, corpus, tell)
 
 
 @flag_group("Compiles")

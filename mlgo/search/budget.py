@@ -8,8 +8,8 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
+from mlgo.corpus.bitcode import function_bytes
 from mlgo.corpus.corpus import Module
-from mlgo.corpus.function_bytes import function_bytes
 from mlgo.run.exit_codes import RunError
 
 # CPU seconds of one compile in a search, and of one KiB of bitcode in functions. Measured with the compile server on

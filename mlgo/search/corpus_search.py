@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.corpus.bitcode import source_name
 from mlgo.corpus.corpus import Module
-from mlgo.corpus.source_name import source_name
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.json_fields import Fields

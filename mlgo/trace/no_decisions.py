@@ -1,10 +1,9 @@
 """The error of a corpus without a single decision, with the reason that its commands and functions show."""
 
-from mlgo.corpus.building import build_advice
+from mlgo.corpus.bitcode import function_attributes
 from mlgo.corpus.command import NOT_OPTIMISED
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.function_attributes import function_attributes
-from mlgo.corpus.level import levels_of
+from mlgo.corpus.level import build_advice, levels_of
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 

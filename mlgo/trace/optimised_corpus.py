@@ -12,8 +12,8 @@ from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileRequest
 from mlgo.corpus.command import THINLTO_INDEX
-from mlgo.corpus.copying import copy_carried_file
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, Corpus, Module, split_command
+from mlgo.corpus.selection import copy_carried_file
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import progress
 from mlgo.trace.outcomes import FailureLimit

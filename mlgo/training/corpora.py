@@ -10,11 +10,10 @@ from typing import Any
 
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.corpus import split
+from mlgo.corpus.command_check import check_commands
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.fitting import fitting_modules
-from mlgo.corpus.module_selection import chosen_modules
-from mlgo.corpus.part import equal_modules, part_of_corpus
-from mlgo.corpus.refusal import check_commands
+from mlgo.corpus.fitting import chosen_modules, fitting_modules
+from mlgo.corpus.selection import equal_modules, part_of_corpus
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import tell

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Callable
 
 from mlgo.compiler.request import CompileFailure
+from mlgo.corpus.command_check import check_commands
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.refusal import check_commands
 from mlgo.learning.normalization import load_normalizer
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError

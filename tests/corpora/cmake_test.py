@@ -5,9 +5,8 @@ import shutil
 import unittest
 from collections.abc import Sequence
 
-from mlgo.corpus.building import cmake_flags
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level import levels_of
+from mlgo.corpus.level import cmake_flags, levels_of
 from tests.corpora.project import ODD_NAMES, TOOLS, BuildTestCase
 
 _LISTS = """\

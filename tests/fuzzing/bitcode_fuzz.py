@@ -1,6 +1,6 @@
 """The count of modules in bitcode, which is not behind the checks of an object file."""
 
-from mlgo.corpus.extraction import bitcode
+from mlgo.corpus import bitcode
 from tests.fuzzing import search
 
 WORDS = [bitcode.MAGIC, bitcode.WRAPPER_MAGIC, bytes(4), b"\x35\x14\0\0", b"\1\0\0\0", b"\x21\x0c\0\0"]

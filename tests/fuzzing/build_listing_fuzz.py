@@ -2,8 +2,8 @@
 
 import json
 
-from mlgo.corpus.extraction import bazel_aquery, compile_commands, linker_params, quoting
-from mlgo.corpus.thinlto import find_link, lld_options
+from mlgo.corpus.extraction import bazel_aquery, inputs, quoting
+from mlgo.corpus.thinlto import lld_options
 from mlgo.run.exit_codes import RunError
 from tests.fuzzing import search
 
@@ -42,7 +42,7 @@ def _without_files(directory: str):
 
 def run(content: bytes) -> None:
     text = content.decode("utf-8", "surrogateescape")
-    linker_params.objects_of(linker_params.words_of(text, lambda word: " " in word), "/base")
+    inputs.objects_of_link(inputs.words_of(text, lambda word: " " in word), "/base")
     for word in quoting.split_shell(text):
         assert quoting.split_shell("'" + word.replace("'", "'\\''") + "'") == [word]
     try:
@@ -54,7 +54,7 @@ def run(content: bytes) -> None:
     except (ValueError, RecursionError):
         return
     if isinstance(document, list):
-        compile_commands.objects_of(document, "/base", _without_files)
+        inputs.objects_of_database(document, "/base", _without_files)
     elif isinstance(document, dict):
         _aquery(document)
 
@@ -63,7 +63,6 @@ def _aquery(document: dict) -> None:
     actions = document.get("actions")
     if isinstance(actions, list) and all(isinstance(action, dict) for action in actions):
         bazel_aquery.objects_of(actions, "/base", _without_files)
-    find_link.aquery_link(document)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ import zipfile
 import zstandard
 
 from mlgo.corpus.archive.archive import open_archive
-from mlgo.corpus.description import is_safe_name
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.description import CorpusError, is_safe_name
 from tests.fuzzing import search
 from tests.fuzzing.in_memory import path_of
 

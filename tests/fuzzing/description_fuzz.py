@@ -1,7 +1,6 @@
 """The JSON files of a corpus: description and licences."""
 
-from mlgo.corpus.description import is_safe_name, parse_description, parse_licences
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.description import CorpusError, is_safe_name, parse_description, parse_licences
 from tests.fuzzing import search
 
 SEEDS = (

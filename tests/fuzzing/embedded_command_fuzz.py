@@ -4,11 +4,11 @@ import pathlib
 import tempfile
 
 from mlgo.corpus.command import CommandError, CompileCommand
-from mlgo.corpus.extraction.carried_files import FileRoots
-from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.modules import EmbeddedModules
 from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import LeftOut
+from mlgo.corpus.self_contained import FileRoots
 from tests.fuzzing import search
 
 SEEDS = (

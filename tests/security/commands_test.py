@@ -14,9 +14,9 @@ from mlgo.compiler.request import CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.server_executor import ServerExecutor, executor_for
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus import command
+from mlgo.corpus.command_check import check_commands
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.options import llvm_rules, table
-from mlgo.corpus.refusal import check_commands
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode

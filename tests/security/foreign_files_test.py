@@ -13,7 +13,7 @@ import unittest
 from collections.abc import Callable
 
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.corpus.extraction import bazel_aquery, compile_commands
+from mlgo.corpus.extraction import bazel_aquery, inputs
 from mlgo.evaluation.corpora import compiled_side
 from mlgo.evaluation.programs import commands, program
 from mlgo.learning import checkpoint
@@ -36,7 +36,7 @@ READERS: dict[str, Reader] = {
     "aquery.json": lambda folder: bazel_aquery.load(folder / "aquery.json", str(folder)),
     "checkpoint.json": lambda folder: checkpoint.load_checkpoint(folder, "checkpoint"),
     "code/module.json": lambda folder: compiled_side.code_of_side(folder, ["module"]),
-    "compile_commands.json": lambda folder: compile_commands.load(folder / "compile_commands.json"),
+    "compile_commands.json": lambda folder: inputs.from_compile_commands(folder / "compile_commands.json"),
     "configuration.json": lambda folder: _resumed(folder),
     "corpus_description.json": Corpus.load,
     "database.json": lambda folder: commands.load_commands(folder / "database.json", ["*"]),

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 
 from mlgo.compiler.request import CompileLimits
-from mlgo.corpus.extraction import archive, bitcode, object_file
+from mlgo.corpus import bitcode
+from mlgo.corpus.extraction import archive, object_file
 from mlgo.corpus.extraction.outcome import LeftOut
 from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import read_file

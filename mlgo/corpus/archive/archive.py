@@ -8,9 +8,8 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from mlgo.corpus.archive import members
-from mlgo.corpus.archive.shared_file import SharedFile
-from mlgo.corpus.description import DESCRIPTION_NAME, is_safe_name
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.archive.members import SharedFile
+from mlgo.corpus.description import DESCRIPTION_NAME, CorpusError, is_safe_name
 from mlgo.corpus.storage import MAX_FILE_BYTES
 
 #: A corpus of 25,000 modules has 75,000 files.

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from mlgo.corpus.archive import archive
 from mlgo.corpus.archive.archive import open_archive
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.description import CorpusError
 
 DESCRIPTION = json.dumps({"modules": ["b/two.c", "a/one.c"], "has_thinlto": False}).encode()
 FILES = {

@@ -5,8 +5,8 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mlgo.corpus.extraction import linker_params, quoting
-from mlgo.corpus.extraction.listing import BuildObject, Listing, absolute, read_json
+from mlgo.corpus.extraction import quoting
+from mlgo.corpus.extraction.inputs import BuildObject, Listing, absolute, objects_of_link, read_json
 from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
 
@@ -40,7 +40,7 @@ def objects_of(actions: list[Mapping[str, Any]], base: str, reader: Callable = q
     for action in actions:
         if action.get("mnemonic") != LINK_MNEMONIC:
             continue
-        for found in linker_params.objects_of(link_words(action, base, reader), base).objects:
+        for found in objects_of_link(link_words(action, base, reader), base).objects:
             if found.stated not in seen:
                 seen.add(found.stated)
                 source = sources.get(found.stated)
@@ -68,6 +68,15 @@ def link_words(action: Mapping[str, Any], base: str, reader: Callable = quoting.
         else:
             words.append(argument)
     return words
+
+
+def last_link(actions: list[Mapping[str, Any]], base: str) -> tuple[str, ...]:
+    """The words of the last link among `actions`, parameter files put in place. Raises: RunError: there is none."""
+    links = [action for action in actions if action.get("mnemonic") == LINK_MNEMONIC]
+    if not links:
+        remedy = "query the binary: bazel aquery --output=jsonproto //the:binary"
+        raise RunError("the aquery", "has no CppLink action", remedy)
+    return tuple(link_words(links[-1], base))
 
 
 def _sources(actions: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

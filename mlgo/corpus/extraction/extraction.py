@@ -1,35 +1,30 @@
 """Extracts a corpus from the files that a build left behind."""
 
+import collections
+import concurrent.futures
 import contextlib
 import dataclasses
 import os
 import pathlib
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
-from mlgo.corpus import level, properties, refusal
+from mlgo.corpus import command_check, level, properties
+from mlgo.corpus.contained_files import NameRefused
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
-from mlgo.corpus.extraction import (
-    archive_members,
-    bazel_aquery,
-    build_directory,
-    compile_commands,
-    engine,
-    licences,
-    linker_params,
-    modules,
-    naming,
-    objcopy,
-    object_file,
-)
-from mlgo.corpus.extraction.carried_files import FileRoots, roots_of_build
-from mlgo.corpus.extraction.listing import Listing
+from mlgo.corpus.extraction import bazel_aquery, inputs, licences, modules, naming, object_file
+from mlgo.corpus.extraction.inputs import BuildObject, Listing
+from mlgo.corpus.extraction.modules import ModuleContent, ModuleReader
+from mlgo.corpus.extraction.outcome import Kind, LeftOut, Omission
 from mlgo.corpus.extraction.report import Report
+from mlgo.corpus.self_contained import FileRoots, roots_of_build
 from mlgo.corpus.thinlto import find_link, link_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.printable import printable
+from mlgo.run.progress import Progress
 
 INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
 #: Kinds of ThinLTO builds.
@@ -127,7 +122,7 @@ def extract(extraction: Extraction) -> Report:
         omissions = [*listing.omissions, *unnamed]
         bar = progress.Silent() if quiet else progress.start("extract", len(named), "objects")
         with contextlib.closing(bar):
-            report = engine.extract(writer, named, read, omissions, extraction.licence, workers, bar)
+            report = add_modules(writer, named, read, omissions, extraction.licence, workers, bar)
         writer.add_report({**report.to_json(), "override_differences": differences})
         if not quiet:
             _print_summary(report, extraction.verbosity == "DEBUG")
@@ -137,7 +132,7 @@ def extract(extraction: Extraction) -> Report:
         made = Corpus.load(extraction.output_dir)
         found = properties.of_corpus(made, of_bitcode=False) if extraction.is_local else report.properties
         said = [f"note: {line}" for line in properties.lines(found, len(report.modules))]
-        for note in (*refusal.notes(made), *said, *level.notes(made)):
+        for note in (*command_check.notes(made), *said, *level.notes(made)):
             progress.tell(note)
         progress.tell(_closing_line(report, extraction.output_dir))
     return report
@@ -146,29 +141,26 @@ def extract(extraction: Extraction) -> Report:
 def _listing(extraction: Extraction) -> Listing:
     base, path = extraction.base, extraction.input
     if extraction.is_local:
-        return build_directory.load_local_thinlto(base)
+        return inputs.from_local_thinlto(base)
     if extraction.input_type == "json":
-        listing = compile_commands.load(path)
+        listing = inputs.from_compile_commands(path)
     elif extraction.input_type == "params":
-        listing = linker_params.load(path, base)
+        listing = inputs.from_linker_params(path, base)
     elif extraction.input_type == "directory":
-        listing = build_directory.load(str(path))
+        listing = inputs.from_directory(str(path))
     else:
         listing = bazel_aquery.load(path, base)
-    return archive_members.expanded(listing)
+    return inputs.with_members(listing)
 
 
 def _module_reader(extraction: Extraction, writer: CorpusWriter) -> modules.ModuleReader:
     if extraction.is_local:
         return modules.local_thinlto_module
-    names = None
-    if extraction.cmd_section_name or extraction.bitcode_section_name:
-        default = object_file.DEFAULT_NAMES
-        names = object_file.SectionNames(
-            extraction.bitcode_section_name or default.bitcode, extraction.cmd_section_name or default.command
-        )
-    tool = extraction.llvm_objcopy_path
-    read_sections = objcopy.reader(tool, names) if tool else object_file.reader(names)
+    default = object_file.DEFAULT_NAMES
+    names = object_file.SectionNames(
+        extraction.bitcode_section_name or default.bitcode, extraction.cmd_section_name or default.command
+    )
+    read_sections = object_file.section_reader(names, extraction.llvm_objcopy_path)
     command_filter = _compiled_filter(extraction.cmd_filter)
     return modules.EmbeddedModules(
         read_sections, writer.add_file, extraction.file_roots, command_filter, extraction.thinlto_build == DISTRIBUTED
@@ -190,7 +182,7 @@ def _link(extraction: Extraction) -> tuple[tuple[str, ...], pathlib.Path] | None
     if extraction.ninja_dir:
         return find_link.ninja_link(extraction.ninja_dir, extraction.target)
     if extraction.input and extraction.input_type == "bazel_aquery":
-        return find_link.aquery_link({"actions": bazel_aquery.read_actions(extraction.input)}), base
+        return bazel_aquery.last_link(bazel_aquery.read_actions(extraction.input), extraction.base), base
     return None
 
 
@@ -227,3 +219,73 @@ def _closing_line(report: Report, directory: pathlib.Path) -> str:
         first = report.failures[0]
         failed = f", {len(report.failures):,} failed (first: {printable(first.name)}: {first.reason})"
     return f"extract_ir: done, {len(report.modules):,} modules of {report.objects:,} objects{failed} -> {directory}"
+
+
+#: Modules read ahead of the one being written, per worker. Limits memory.
+_READ_AHEAD = 4
+
+
+def add_modules(
+    writer: CorpusWriter,
+    objects: Sequence[tuple[str, BuildObject]],
+    read: ModuleReader,
+    omissions: Iterable[Omission],
+    licence: str,
+    workers: int,
+    progress: Progress,
+) -> Report:
+    """Adds the module of every object to `writer`, which is left unfinished.
+
+    Args:
+      objects: names and objects, sorted by name, so that collisions do not depend on timing.
+      read: how a module is read.
+      omissions: what was left out before.
+      licence: SPDX expression of modules whose source states none.
+      workers: objects read at a time.
+      progress: advanced for every object.
+
+    Raises: RunError: the corpus cannot be written.
+    """
+    left_out = list(omissions)
+    properties = {}
+    for name, found, content in _read_all(objects, read, workers):
+        if isinstance(content, LeftOut):
+            left_out.append(Omission(name, content.kind, content.reason))
+        else:
+            stated = licences.of_source(found.source) if found.source else None
+            # mlgo-utils reads no archives: a member must not replace a module that mlgo-utils would extract.
+            rank = 0 if found.member is None else 1
+            try:
+                writer.add(name, content.bitcode, content.command, content.thinlto_index, stated or licence, rank)
+                properties[name] = content.properties
+            except NameRefused as error:
+                left_out.append(Omission(name, Kind.NAME_TAKEN, error.wrong))
+        progress.advance()
+    return Report.of(writer.result(), left_out, properties)
+
+
+def _read_all(
+    objects: Sequence[tuple[str, BuildObject]], read: ModuleReader, workers: int
+) -> Iterator[tuple[str, BuildObject, ModuleContent | LeftOut]]:
+    def read_one(name: str, found: BuildObject) -> ModuleContent | LeftOut:
+        try:
+            return read(name, found)
+        except LeftOut as error:
+            return error
+
+    # Threads: the work is reading, and hashing that lets go of the interpreter.
+    pool = concurrent.futures.ThreadPoolExecutor(workers)
+    pending: collections.deque = collections.deque()
+    try:
+        for name, found in objects:
+            pending.append((name, found, pool.submit(read_one, name, found)))
+            if len(pending) > workers * _READ_AHEAD:
+                yield _finished(*pending.popleft())
+        while pending:
+            yield _finished(*pending.popleft())
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _finished(name: str, found: BuildObject, future: concurrent.futures.Future):
+    return name, found, future.result()

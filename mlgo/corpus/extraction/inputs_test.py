@@ -8,9 +8,10 @@ import unittest
 
 from hypothesis import given, settings, strategies
 
-from mlgo.corpus.extraction import bazel_aquery, build_directory, compile_commands, linker_params, naming
-from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction import bazel_aquery, inputs, naming
+from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.outcome import Kind
+from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
 
 
@@ -33,7 +34,7 @@ class InputTest(unittest.TestCase):
 
 class CompileCommandsTest(InputTest):
     def output(self, *arguments: str, source: str | None = "x/a.c"):
-        return compile_commands.output_of(arguments, source)
+        return output_of(arguments, source)
 
     def test_outputs(self):
         self.assertEqual(self.output("clang", "-c", "a.c", "-o", "b.o"), "b.o")
@@ -64,7 +65,7 @@ class CompileCommandsTest(InputTest):
             {"directory": directory, "arguments": "clang -o a.o", "file": "a.c"},
             "clang -c a.c",
         ]
-        listing = compile_commands.load(self.file("compile_commands.json", json.dumps(entries)))
+        listing = inputs.from_compile_commands(self.file("compile_commands.json", json.dumps(entries)))
         self.assertEqual(stated(listing), ["a b.o", "lib/c.o", "deep dir/r.o", "stated.o", "e.o"])
         self.assertEqual(listing.objects[0].path, os.path.join(directory, "a b.o"))
         self.assertEqual(listing.objects[0].source, str(self.root / "a.c"))
@@ -76,7 +77,7 @@ class CompileCommandsTest(InputTest):
 
     def test_bytes_that_are_not_utf8(self):
         content = b'[{"directory": "/b", "command": "clang -c caf\xe9.c -o caf\xe9.o", "file": "caf\xe9.c"}]'
-        self.assertEqual(stated(compile_commands.load(self.file("c.json", content))), ["caf\udce9.o"])
+        self.assertEqual(stated(inputs.from_compile_commands(self.file("c.json", content))), ["caf\udce9.o"])
 
     def test_what_is_no_database(self):
         for content, expected in (
@@ -86,12 +87,12 @@ class CompileCommandsTest(InputTest):
             (b"1" * 5000, "is not JSON: "),
         ):
             with self.assertRaisesRegex(RunError, expected):
-                compile_commands.load(self.file("c.json", content))
+                inputs.from_compile_commands(self.file("c.json", content))
         with self.assertRaisesRegex(RunError, "cannot be read: No such file"):
-            compile_commands.load(self.root / "absent.json")
+            inputs.from_compile_commands(self.root / "absent.json")
         os.mkfifo(self.root / "pipe.json")
         with self.assertRaisesRegex(RunError, "cannot be read: it is a pipe, not a file. give"):
-            compile_commands.load(self.root / "pipe.json")
+            inputs.from_compile_commands(self.root / "pipe.json")
 
     @settings(deadline=None, max_examples=40)
     @given(
@@ -107,13 +108,13 @@ class CompileCommandsTest(InputTest):
     )
     def test_any_json(self, entries):
         entries = entries if isinstance(entries, list) else [entries]
-        listing = compile_commands.objects_of(entries, "/", lambda directory: lambda name: None)
+        listing = inputs.objects_of_database(entries, "/", lambda directory: lambda name: None)
         self.assertEqual(len(listing.objects) + len(listing.omissions), len(entries))
 
 
 class LinkerParamsTest(InputTest):
     def load(self, content: str):
-        return stated(linker_params.load(self.file("app.params", content), str(self.root)))
+        return stated(inputs.from_linker_params(self.file("app.params", content), str(self.root)))
 
     def test_with_an_output(self):
         self.file("more.rsp", "deep/c.o '--flag'\nd.o\n")
@@ -133,7 +134,7 @@ class LinkerParamsTest(InputTest):
 
     def test_words_over_several_lines(self):
         self.assertEqual(
-            linker_params.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False), ["a\nb", "cd", "never closed"]
+            inputs.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False), ["a\nb", "cd", "never closed"]
         )
 
 
@@ -168,6 +169,20 @@ class BazelAqueryTest(InputTest):
         listing = bazel_aquery.objects_of(actions, str(self.root / "bazel-bin"))
         self.assertEqual(listing.objects[0].path, str(self.root / "bazel-bin/pkg/a.o"))
         self.assertEqual(stated(listing), ["bazel-out/k8-opt/bin/pkg/a.o"])
+
+    def test_the_last_link(self):
+        actions = [
+            {"mnemonic": "CppLink", "arguments": ["tool", "first"]},
+            {
+                "mnemonic": "CppLink",
+                "arguments": ["external/clang", "@out/p-2.params"],
+                "paramFiles": [{"execPath": "out/p-2.params", "arguments": ["-o", "p", "a b.o"]}],
+            },
+            {"mnemonic": "CppCompile", "arguments": ["external/clang", "-c"]},
+        ]
+        self.assertEqual(bazel_aquery.last_link(actions, "/"), ("external/clang", "-o", "p", "a b.o"))
+        with self.assertRaisesRegex(RunError, "has no CppLink action"):
+            bazel_aquery.last_link([], "/")
 
     @settings(deadline=None, max_examples=40)
     @given(
@@ -204,18 +219,18 @@ class DirectoryTest(InputTest):
             self.file(name, b"")
         (self.root / "loop").symlink_to(self.root)
         self.assertEqual(
-            stated(build_directory.load(str(self.root))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
+            stated(inputs.from_directory(str(self.root))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
         )
 
     def test_what_lld_saved(self):
         for name in ("m.o.3.import.bc", "m.o.thinlto.bc", "lib/libre2.a(dfa.o at 416).3.import.bc", ".3.import.bc"):
             self.file(name, b"")
-        listing = build_directory.load_local_thinlto(str(self.root))
+        listing = inputs.from_local_thinlto(str(self.root))
         self.assertEqual(stated(listing), ["lib/libre2.a(dfa.o at 416)", "m.o"])
 
     def test_no_directory(self):
         with self.assertRaisesRegex(RunError, "is not a directory"):
-            build_directory.load(str(self.root / "absent"))
+            inputs.from_directory(str(self.root / "absent"))
 
 
 class NamingTest(unittest.TestCase):

@@ -5,24 +5,18 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
-from mlgo.corpus import properties
+from mlgo.corpus import bitcode, properties
 from mlgo.corpus.command import THINLTO_INDEX, CompileCommand
 from mlgo.corpus.corpus import split_command
-from mlgo.corpus.extraction import bitcode, build_directory, object_file, producer
-from mlgo.corpus.extraction.carried_files import FileOutside, FileRoots
-from mlgo.corpus.extraction.listing import BuildObject, absolute
-from mlgo.corpus.extraction.object_file import Embedded
+from mlgo.corpus.extraction import object_file
+from mlgo.corpus.extraction.inputs import IMPORTED_SUFFIX, INDEX_SUFFIX, BuildObject, absolute
+from mlgo.corpus.extraction.object_file import SectionReader
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
-from mlgo.corpus.extraction.span import Span
 from mlgo.corpus.options.table import chosen_table
 from mlgo.corpus.properties import Property
-from mlgo.corpus.self_contained import self_contained_command
+from mlgo.corpus.self_contained import FileOutside, FileRoots, self_contained_command
 from mlgo.run.exit_codes import RunError
-
-#: Reads the embedded sections: (the object's content, the object) → them.
-SectionReader = Callable[[Span, BuildObject], Embedded]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,11 +33,8 @@ class ModuleContent:
     properties: Mapping[Property, str] = dataclasses.field(default_factory=dict)
 
 
-class ModuleReader(Protocol):
-    """A way to read modules."""
-
-    def __call__(self, name: str, found: BuildObject) -> ModuleContent:
-        """Raises: LeftOut: the object gives no module."""
+#: (name of the module, its object) -> the module. Raises: LeftOut: the object gives none.
+ModuleReader = Callable[[str, BuildObject], ModuleContent]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +42,7 @@ class EmbeddedModules:
     """Modules that clang embedded in object files.
 
     Attributes:
-      read_sections: see SectionReader.
+      read_sections: see object_file.SectionReader.
       add_file: carries a file that a command reads into the corpus, see `CorpusWriter.add_file`.
       roots: where files must lie that a command names.
       command_filter: only modules one of whose recorded arguments it is found in; None: all.
@@ -59,14 +50,17 @@ class EmbeddedModules:
     """
 
     read_sections: SectionReader
-    add_file: Callable[[os.PathLike[str]], str]
+    add_file: Callable[[pathlib.Path], str]
     roots: FileRoots
     command_filter: re.Pattern[str] | None = None
     distributed: bool = False
 
     def __call__(self, name: str, found: BuildObject) -> ModuleContent:
         with object_file.opened(found.path) as span:
-            embedded = self.read_sections(span if found.member is None else span.part(*found.member), found)
+            if found.member is None:
+                embedded = self.read_sections(span, found.path)
+            else:
+                embedded = self.read_sections(span.part(*found.member), None)
         if not embedded.bitcode:
             raise LeftOut(Kind.NO_BITCODE, "has no bitcode section, or an empty one")
         if not bitcode.is_bitcode(embedded.bitcode):
@@ -103,18 +97,18 @@ class EmbeddedModules:
 def local_thinlto_module(name: str, found: BuildObject) -> ModuleContent:
     """A module that lld saved after importing (-Wl,--save-temps=import), with its index. Raises: LeftOut."""
     del name
-    with object_file.opened(found.path + build_directory.IMPORTED_SUFFIX) as span:
+    with object_file.opened(found.path + IMPORTED_SUFFIX) as span:
         content = span.read(0, span.size)
     if not bitcode.is_bitcode(content):
         raise LeftOut(Kind.UNREADABLE_OBJECT, f"is no bitcode ({len(content)} bytes)")
     _check_producer(content)
-    return ModuleContent(content, None, _read_index(found.path + build_directory.INDEX_SUFFIX))
+    return ModuleContent(content, None, _read_index(found.path + INDEX_SUFFIX))
 
 
 def _check_producer(content: bytes) -> None:
     """Raises: LeftOut: the bitcode states that another major of LLVM wrote it, whose commands and features differ."""
     needed = chosen_table().major
-    if (made_by := producer.llvm_major(content)) not in (None, needed):
+    if (made_by := bitcode.llvm_major(content)) not in (None, needed):
         raise LeftOut(Kind.OTHER_LLVM, f"was made by clang {made_by}; this needs clang {needed}")
 
 

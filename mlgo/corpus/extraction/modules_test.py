@@ -5,12 +5,12 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.corpus.extraction.carried_files import roots_of_build
 from mlgo.corpus.extraction.extraction import Extraction
-from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.modules import EmbeddedModules, ModuleContent, local_thinlto_module
 from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
+from mlgo.corpus.self_contained import roots_of_build
 
 BITCODE = b"BC\xc0\xde"
 EMBEDDED_LATE = ("-mllvm", "-lto-embed-bitcode=post-merge-pre-opt")
@@ -27,7 +27,7 @@ class PlaceholderTest(unittest.TestCase):
 
 class OtherCompilerTest(unittest.TestCase):
     def test_bitcode_of_another_major_is_left_out_with_both_majors(self):
-        # Written by llvm-as 14; see producer_test.
+        # Written by llvm-as 14; see bitcode_test.
         made_by_14 = bytes.fromhex("4243c0de3514000005000000620c30244a59be668dfbb4af0b51804c01000000")
         read = EmbeddedModules(lambda span, found: Embedded(made_by_14, b"-cc1\0"), str, roots_of_build([]))
         with tempfile.NamedTemporaryFile() as file, self.assertRaises(LeftOut) as caught:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 
 from mlgo.corpus import contained_files
-from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.outcome import Kind, Omission
 
 

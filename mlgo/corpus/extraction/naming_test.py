@@ -2,7 +2,7 @@
 
 import unittest
 
-from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.naming import named
 from mlgo.corpus.extraction.outcome import Kind
 

@@ -1,18 +1,24 @@
 """Reads the bitcode and the command that clang embedded in an object file (`-Xclang -fembed-bitcode=all`).
 
-An llvm-objcopy per section would take tens of milliseconds, mostly to load LLVM's library; two sections need a few
-reads.
+ELF is read here: an llvm-objcopy per section would take tens of milliseconds, mostly to load LLVM's library, and two
+sections need a few reads. Of other formats, the user's llvm-objcopy reads them.
 """
 
 import contextlib
 import dataclasses
 import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Collection, Iterator
 
-from mlgo.corpus import elf
-from mlgo.corpus.extraction import archive, bitcode, coff, macho
+from mlgo.corpus import bitcode, elf
+from mlgo.corpus.extraction import archive
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
+from mlgo.run import signals
+from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import open_regular
 
 _WEB_ASSEMBLY = b"\0asm"
@@ -29,7 +35,6 @@ class SectionNames:
 
 
 DEFAULT_NAMES = SectionNames(".llvmbc", ".llvmcmd")
-MACH_O_NAMES = SectionNames("__LLVM,__bitcode", "__LLVM,__cmdline")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +43,10 @@ class Embedded:
 
     bitcode: bytes | None
     command: bytes | None
+
+
+#: Reads the embedded sections: (content of the object, path of the file that is it; None: it is a member) -> them.
+SectionReader = Callable[[Span, str | None], Embedded]
 
 
 @contextlib.contextmanager
@@ -55,26 +64,13 @@ def opened(path: str) -> Iterator[Span]:
         raise LeftOut(Kind.UNREADABLE_OBJECT, f"cannot be read: {error.strerror}") from error
 
 
-def embedded(span: Span, names: SectionNames | None) -> Embedded:
-    """What `span`, an object file, has embedded.
-
-    Args:
-      names: the sections to look for; None: those of the object's format.
-
-    Raises: LeftOut: it is no object file, or a broken one.
-    """
+def embedded(span: Span, names: SectionNames = DEFAULT_NAMES) -> Embedded:
+    """What `span`, an ELF object, has embedded. Raises: LeftOut: it is none, or a broken one."""
     head = span.head(32)
-    if head.startswith(elf.MAGIC):
-        read, default = _elf_sections, DEFAULT_NAMES
-    elif head[:4] in macho.MAGICS:
-        read, default = macho.sections, MACH_O_NAMES
-    elif coff.is_coff(head):
-        read, default = coff.sections, DEFAULT_NAMES
-    else:
+    if not head.startswith(elf.MAGIC):
         raise _no_object(span, head)
-    names = names or default
     wanted = {"bitcode": os.fsencode(names.bitcode), "command": os.fsencode(names.command)}
-    found = read(span, set(wanted.values()))
+    found = _elf_sections(span, set(wanted.values()))
     return Embedded(found.get(wanted["bitcode"]), found.get(wanted["command"]))
 
 
@@ -110,24 +106,17 @@ def _offsets(names: bytes, wanted: Collection[bytes]) -> dict[int, bytes]:
     return found
 
 
-def reader(names: SectionNames | None) -> Callable[..., Embedded]:
-    """A SectionReader that reads sections in this process."""
-    return lambda span, found: embedded(span, names)
-
-
 def _no_object(span: Span, head: bytes) -> LeftOut:
     if bitcode.is_bitcode(head):
         large = span.size > _MOST_BYTES
         return _bitcode_file(bitcode.THIN if large else bitcode.lto_kind(span.read(0, span.size)))
-    if head[:4] in macho.UNIVERSAL_MAGICS:
-        return LeftOut(Kind.UNREADABLE_OBJECT, "is a universal binary: take one architecture out with llvm-lipo -thin")
     if archive.is_archive(head):
         return LeftOut(Kind.UNREADABLE_OBJECT, "is an archive where an object should be")
     if not head:
         return LeftOut(Kind.EMPTY_FILE, "is empty")
     if head.startswith(_WEB_ASSEMBLY):
         return LeftOut(Kind.WEB_ASSEMBLY, "is a WebAssembly object")
-    return LeftOut(Kind.UNREADABLE_OBJECT, "is neither ELF nor COFF nor Mach-O")
+    return LeftOut(Kind.UNREADABLE_OBJECT, "is no ELF object; --llvm_objcopy_path reads other formats")
 
 
 def _bitcode_file(lto: str | None) -> LeftOut:
@@ -135,3 +124,59 @@ def _bitcode_file(lto: str | None) -> LeftOut:
         return LeftOut(Kind.BITCODE_FILE, "is bitcode itself, as -emit-llvm makes it")
     kind = Kind.LTO_OBJECT if lto == bitcode.THIN else Kind.FULL_LTO_OBJECT
     return LeftOut(kind, f"is bitcode itself, as -flto={lto} makes it")
+
+
+# Far longer than any object needs; stops a tool that hangs.
+_TIMEOUT_SECONDS = 600
+_NOT_FOUND = "not found"
+
+
+def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionReader:
+    """Reads ELF in this process or, with `objcopy`, any format with that tool: a path, or a name in PATH.
+
+    Raises: RunError: there is no such program.
+    """
+    if not objcopy:
+        return lambda span, path: embedded(span, names)
+    program = shutil.which(objcopy)
+    if program is None:
+        raise RunError(
+            f"--llvm_objcopy_path={objcopy}", "is no program", "leave the flag out: sections are then read directly"
+        )
+    program = os.path.abspath(program)
+
+    def read(span: Span, path: str | None) -> Embedded:
+        with tempfile.TemporaryDirectory(prefix="extract_ir.") as folder:
+            if path is None:  # The tool would look into all members at once.
+                path = os.path.join(folder, "member.o")
+                pathlib.Path(path).write_bytes(span.read(0, span.size))
+            command = _dump(program, names.command, path, folder)
+            # Without a command there is no bitcode as a rule, and the second process can be spared.
+            return Embedded(_dump(program, names.bitcode, path, folder) if command is not None else None, command)
+
+    return read
+
+
+def _dump(tool: str, section: str, path: str, folder: str) -> bytes | None:
+    target = os.path.join(folder, "section")
+    command = [tool, f"--dump-section={section}={target}", path, "/dev/null"]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise LeftOut(Kind.OBJCOPY_FAILED, f"llvm-objcopy did not run: {type(error).__name__}") from error
+    signals.check_not_killed(tool, done.returncode)
+    if done.returncode == 0:
+        content = pathlib.Path(target).read_bytes()
+        os.unlink(target)
+        return content
+    message = os.fsdecode(done.stderr).strip().replace(path, "the object")
+    if _NOT_FOUND in message and section in message:
+        return None
+    raise LeftOut(Kind.OBJCOPY_FAILED, f"exit code {done.returncode}: {message[:300]}")

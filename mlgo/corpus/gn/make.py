@@ -19,8 +19,8 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 
-from mlgo.corpus.extraction.build_directory import IMPORTED_SUFFIX, INDEX_SUFFIX
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
+from mlgo.corpus.extraction.inputs import IMPORTED_SUFFIX, INDEX_SUFFIX
 from mlgo.corpus.gn import gn_build, linked_program, source_root
 from mlgo.corpus.gn.gn_build import Configured
 from mlgo.corpus.gn.project import Project, configure

@@ -7,8 +7,7 @@ from collections.abc import Collection
 
 from mlgo.corpus.options import clang_rules, llvm_rules
 from mlgo.corpus.options.parsing import LLVM, GivenOption, llvm_name
-from mlgo.corpus.options.table import chosen_table
-from mlgo.corpus.options.values import is_of_type
+from mlgo.corpus.options.table import ValueType, chosen_table
 
 #: A file that a corpus carries for its commands (mlgo/corpus/writer.py), as commands name it.
 CARRIED_FILE = re.compile(r"files/[0-9a-f]{16}-[^/\x00-\x1f]+")
@@ -104,3 +103,23 @@ def _reads_carried(name: str, value: str) -> bool:
 
 def _kept_if(condition: bool) -> Verdict:
     return Verdict.KEPT if condition else Verdict.REFUSED
+
+
+# The spellings that LLVM's parsers take (llvm/lib/Support/CommandLine.cpp), decimal or hexadecimal.
+_PATTERNS = {
+    "bool": re.compile(r"true|TRUE|True|false|FALSE|False|0|1"),
+    "uint": re.compile(r"[0-9]{1,20}|0[xX][0-9a-fA-F]{1,16}"),
+    "int": re.compile(r"-?([0-9]{1,20}|0[xX][0-9a-fA-F]{1,16})"),
+    "double": re.compile(r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?"),
+}
+
+
+def is_of_type(kind: ValueType, value: str | None) -> bool:
+    """Whether `value` (None: the option has none) is one that an option of this type takes; no string is."""
+    if kind == "flag":
+        return value is None
+    if value is None:
+        return kind == "bool"
+    if isinstance(kind, tuple):
+        return value in kind
+    return kind in _PATTERNS and _PATTERNS[kind].fullmatch(value) is not None

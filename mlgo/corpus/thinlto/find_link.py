@@ -1,12 +1,11 @@
-"""Finds the linker's command line: in a shell line, through a compiler driver, in a ninja build, in a bazel aquery."""
+"""Finds the linker's command line: in a shell line, through a compiler driver, in a ninja build."""
 
 import dataclasses
 import os
 import pathlib
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mlgo.corpus.extraction import quoting
 from mlgo.corpus.options.driver import output_of
@@ -99,35 +98,6 @@ def _from_database(
             if command and _links(command):
                 return tuple(command), place
     raise RunError(read, "is linked through a response file that ninja does not show", "build with ninja -d keeprsp")
-
-
-def aquery_link(aquery: Mapping[str, Any]) -> tuple[str, ...]:
-    """The arguments of the last CppLink action of `bazel aquery --output=jsonproto`, parameter files expanded.
-
-    Raises: RunError: there is none.
-    """
-    links = [action for action in _objects(aquery.get("actions")) if action.get("mnemonic") == "CppLink"]
-    if not links:
-        raise RunError(
-            "the aquery", "has no CppLink action", "query the binary: bazel aquery --output=jsonproto //the:binary"
-        )
-    parameters = {
-        f"@{file.get('execPath')}": _texts(file.get("arguments")) for file in _objects(links[-1].get("paramFiles"))
-    }
-    words: list[str] = []
-    for argument in _texts(links[-1].get("arguments")):
-        words += parameters.get(argument, (argument,))
-    return tuple(words)
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    """The objects in a JSON list; none if it is no list."""
-    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
-
-
-def _texts(value: Any) -> list[str]:
-    """The texts in a JSON list; none if it is no list."""
-    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
 def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], pathlib.Path]:

@@ -142,22 +142,6 @@ class LinkCommandTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "links nothing, says the driver"):
             command_override([silent, "-c", "a.c"], self.build)
 
-    def test_aquery(self):
-        aquery = {
-            "actions": [
-                {"mnemonic": "CppLink", "arguments": ["tool", "first"]},
-                {
-                    "mnemonic": "CppLink",
-                    "arguments": ["external/clang", "@out/p-2.params"],
-                    "paramFiles": [{"execPath": "out/p-2.params", "arguments": ["-o", "p", "a b.o"]}],
-                },
-                {"mnemonic": "CppCompile", "arguments": ["external/clang", "-c"]},
-            ]
-        }
-        self.assertEqual(find_link.aquery_link(aquery), ("external/clang", "-o", "p", "a b.o"))
-        with self.assertRaisesRegex(RunError, "has no CppLink action"):
-            find_link.aquery_link({"actions": []})
-
     def test_ninja(self):
         driver = self.driver()
         lines = [f"'{driver}' -c a.c -o a.o", f": && '{driver}' @prog.rsp -o prog && :", "llvm-ar x"]

@@ -6,8 +6,8 @@ import threading
 import unittest
 
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.extraction import engine
-from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction import extraction
+from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.modules import ModuleContent
 from mlgo.corpus.extraction.outcome import Kind, LeftOut, Omission
 from mlgo.corpus.writer import CorpusWriter
@@ -34,7 +34,7 @@ class EngineTest(unittest.TestCase):
     def extracted(self, names, read, workers=2, omissions=()):
         objects = [(name, BuildObject(name, f"/build/{name}", "/build")) for name in names]
         with CorpusWriter(self.folder / f"out{workers}", durable=False) as writer:
-            report = engine.extract(writer, objects, read, omissions, "MIT", workers, self.progress)
+            report = extraction.add_modules(writer, objects, read, omissions, "MIT", workers, self.progress)
             writer.finish()
         return report
 

@@ -1,0 +1,268 @@
+"""Facts that are read from bitcode: its kind and producer, the source, how its functions were made, how much is code.
+
+Source of the format: llvm/docs/BitCodeFormat.rst; of the records: llvm/lib/Bitcode/Writer/BitcodeWriter.cpp of LLVM
+22.1.8 (writeIdentificationBlock, writeModuleInfo, writeAttributeGroupTable, writeAttributeTable); of the numbers:
+llvm/include/llvm/Bitcode/LLVMBitCodes.h. Bitcode may be hostile: what cannot be read is as good as not there.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlgo.corpus.bitstream import SUBBLOCK, Bits, Unreadable, module_block, records
+
+MAGIC = b"BC\xc0\xde"
+WRAPPER_MAGIC = b"\xde\xc0\x17\x0b"
+
+_MODULE_BLOCK, _STRING_TABLE_BLOCK = 8, 23
+_SOURCE_FILENAME = 16
+#: The variable in which embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) puts bitcode for the object.
+_EMBEDDED = b"llvm.embedded.module"
+#: The blocks in which a compile for LTO leaves a summary of its module (llvm/include/llvm/Bitcode/LLVMBitCodes.h).
+_SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK = 20, 24
+#: Kinds of LTO, as -flto= names them.
+THIN, FULL = "thin", "full"
+_MOST_PADDING = 64
+
+
+def is_bitcode(content: bytes) -> bool:
+    """Whether `content` starts as bitcode does, with or without Apple's wrapper."""
+    return content.startswith((MAGIC, WRAPPER_MAGIC))
+
+
+def module_count(content: bytes) -> int:
+    """How many modules follow each other: usually 1, more after `ld -r` has joined sections."""
+    return sum(block == _MODULE_BLOCK for block, _ in _blocks(content))
+
+
+def holds_itself(content: bytes) -> bool:
+    """Whether a module has embedded bitcode as a variable: bitcode that was embedded, compiled and embedded again.
+
+    Names of variables are in one piece behind the module; the same text in a constant is not.
+    """
+    return any(block == _STRING_TABLE_BLOCK and _EMBEDDED in piece for block, piece in _blocks(content))
+
+
+def _blocks(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number, bytes) of each top-level block, of all modules.
+
+    Blocks are skipped by their lengths. A broken block ends them; LLVM validates the bitcode.
+    """
+    position = 0
+    while position + 8 <= len(content):
+        if content.startswith(WRAPPER_MAGIC, position):
+            # Wrapper: magic, version, offset, size, CPU type.
+            position += int.from_bytes(content[position + 8 : position + 12], "little") or 20
+            continue
+        if content.startswith(MAGIC, position):
+            position += 4
+            continue
+        word = int.from_bytes(content[position : position + 4], "little")
+        if word == 0:  # Padding between joined sections; more than this is none.
+            if not any(content[position : position + _MOST_PADDING]):
+                return
+            position += 4
+            continue
+        if word & 0b11 != 1:  # ENTER_SUBBLOCK in abbreviations of two bits.
+            return
+        end = position + 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
+        yield (word >> 2) & 0xFF, content[position:end]
+        position = end
+
+
+def lto_kind(content: bytes) -> str | None:
+    """The kind of LTO that the first module in `content` was compiled for; None: for none, or it cannot be read."""
+    try:
+        _, bits, width = module_block(content)
+        for code, values in records(bits, width):
+            if code < 0 and values[0] in (_SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK):
+                return THIN if values[0] == _SUMMARY_BLOCK else FULL
+    except Unreadable:
+        pass
+    return None
+
+
+_IDENTIFICATION_BLOCK = 13
+_STRING = 1
+# Real ones have a few dozen bytes.
+_MOST_IDENTIFICATION_BYTES = 1024
+
+_LLVM = re.compile(r"LLVM(\d{1,4})(\.|git|$)")
+
+
+def producer(content: bytes) -> str | None:
+    """The name and version of the compiler, such as "LLVM22.1.8" or "APPLE_1_1500.3.9.4_0"; None: it is not stated."""
+    found = content.find(MAGIC, 0, _MOST_IDENTIFICATION_BYTES)
+    if found < 0:
+        return None
+    start = found + len(MAGIC)
+    word = int.from_bytes(content[start : start + 4], "little")
+    size = 4 * int.from_bytes(content[start + 4 : start + 8], "little")
+    # ENTER_SUBBLOCK in two bits, the block in eight, the width of its abbreviations in four.
+    if word & 0b11 != SUBBLOCK or (word >> 2) & 0xFF != _IDENTIFICATION_BLOCK or size > _MOST_IDENTIFICATION_BYTES:
+        return None
+    try:
+        for code, values in records(Bits(content[start + 8 : start + 8 + size]), (word >> 10) & 0xF):
+            if code == _STRING:
+                return "".join(chr(value & 0xFF) for value in values)
+    except Unreadable:
+        pass
+    return None
+
+
+def llvm_major(content: bytes) -> int | None:
+    """The major version of the LLVM that wrote the bitcode; None: another project's compiler, or none is stated."""
+    found = _LLVM.match(producer(content) or "")
+    return int(found[1]) if found else None
+
+
+_PARAMETER_ATTRIBUTES, _ATTRIBUTE_GROUPS, _FUNCTION_BLOCK = 9, 10, 12
+_ENTRY, _GROUP_ENTRY = 2, 3
+# A function's record begins: offset and size of its name, type, calling convention, whether it is only declared,
+# linkage, number of its list of attributes, from 1 (0: none).
+_FUNCTION, _DECLARED, _ATTRIBUTES = 8, 4, 6
+# Further on: alignment, section, visibility, garbage collector, and whether its address matters; 2: not in this module.
+_UNNAMED_ADDRESS, _LOCAL_UNNAMED = 11, 2
+# The attributes of a group belong to this place: the function itself.
+_OF_FUNCTION = 0xFFFFFFFF
+_ENUM, _INTEGER = 0, 1
+_MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE = 6, 19, 37
+
+# Definitions that are counted: the functions of a module were compiled at one level, apart from single ones.
+_MOST_FUNCTIONS = 50
+# Of these, so many are asked whether they are optimised: most of a module's are marked.
+_ASKED = 12
+# Functions are listed before any code.
+_MOST_BYTES = 16 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionAttributes:
+    """Counts over the first functions that a module defines.
+
+    The front end sets these attributes by its optimisation level: -Oz sets minsize and optsize, -Os optsize, -O0
+    optnone. No later compile sets or removes them, so they tell the level of bitcode whose own command is not known.
+
+    Attributes:
+      functions: how many were counted.
+      min_size, for_size, none: how many have minsize, optsize, optnone.
+    """
+
+    functions: int = 0
+    min_size: int = 0
+    for_size: int = 0
+    none: int = 0
+
+
+def function_attributes(content: bytes) -> FunctionAttributes | None:
+    """The counts for a module's bitcode; None: it is not bitcode, or another format than LLVM's of today."""
+    try:
+        return _counts(*module_block(content[:_MOST_BYTES]))
+    except Unreadable:
+        return None
+
+
+def is_optimised(content: bytes) -> bool:
+    """Whether the optimiser has run on a module's bitcode; False also where this cannot be read.
+
+    It marks functions whose address is not taken as local_unnamed_addr (processGlobal,
+    llvm/lib/Transforms/IPO/GlobalOpt.cpp), at every level but -O0; clang's front end never does.
+    """
+    try:
+        _, bits, width = module_block(content[:_MOST_BYTES])
+        asked = 0
+        for code, values in records(bits, width):
+            if code == _FUNCTION and len(values) > _UNNAMED_ADDRESS and not values[_DECLARED]:
+                if values[_UNNAMED_ADDRESS] == _LOCAL_UNNAMED:
+                    return True
+                asked += 1
+            if asked == _ASKED or (code < 0 and values[0] == _FUNCTION_BLOCK):
+                break
+    except Unreadable:
+        pass
+    return False
+
+
+def _counts(content: bytes, bits: Bits, width: int) -> FunctionAttributes:
+    """The counts of the module block in which `bits` stands."""
+    groups: dict[int, frozenset[int]] = {}
+    lists: list[frozenset[int]] = []
+    found: list[frozenset[int]] = []
+    for code, values in records(bits, width):
+        inner = values[0] if code < 0 else None
+        if inner == _ATTRIBUTE_GROUPS:
+            groups = _groups(content, bits.place, values[1])
+        elif inner == _PARAMETER_ATTRIBUTES:
+            lists = _lists(content, bits.place, values[1], groups)
+        elif inner == _FUNCTION_BLOCK:
+            break
+        elif code == _FUNCTION and len(values) > _ATTRIBUTES and not values[_DECLARED]:
+            number = values[_ATTRIBUTES]
+            if number > len(lists):
+                raise Unreadable()
+            found.append(lists[number - 1] if number else frozenset())
+            if len(found) == _MOST_FUNCTIONS:
+                break
+    having = [sum(kind in each for each in found) for kind in (_MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE)]
+    return FunctionAttributes(len(found), *having)
+
+
+def _groups(content: bytes, place: int, width: int) -> dict[int, frozenset[int]]:
+    """The enumerated attributes of functions, by group."""
+    found = {}
+    for code, values in records(Bits(content, place), width):
+        if code == _GROUP_ENTRY and len(values) > 1 and values[1] == _OF_FUNCTION:
+            found[values[0]] = _enumerated(values[2:])
+    return found
+
+
+def _enumerated(values: Sequence[int]) -> frozenset[int]:
+    """The enumerated attributes of a group. They stand before those with texts, at which this stops."""
+    found = set()
+    place = 0
+    while place + 1 < len(values) and values[place] in (_ENUM, _INTEGER):
+        if values[place] == _ENUM:
+            found.add(values[place + 1])
+        place += 2 if values[place] == _ENUM else 3
+    return frozenset(found)
+
+
+def _lists(content: bytes, place: int, width: int, groups: Mapping[int, frozenset[int]]) -> list[frozenset[int]]:
+    """The function's own attributes in each list of groups."""
+    return [
+        frozenset().union(*(groups.get(group, frozenset()) for group in values))
+        for code, values in records(Bits(content, place), width)
+        if code == _ENTRY
+    ]
+
+
+_WORD_BITS = 32
+
+
+def function_bytes(content: bytes) -> int:
+    """Bytes of bitcode in the bodies of functions; of bitcode that is damaged or in another format, all bytes.
+
+    Names, types and debug information take most of some modules and say little about what compiling them costs.
+    """
+    try:
+        content, bits, width = module_block(content)
+        words = 0
+        for code, values in records(bits, width):
+            if code == -1 and values[0] == _FUNCTION_BLOCK:
+                # The last of a block's head is its length.
+                words += Bits(content, bits.place - _WORD_BITS).fixed(_WORD_BITS)
+        return words * _WORD_BITS // 8
+    except Unreadable:
+        return len(content)
+
+
+def source_name(content: bytes) -> str | None:
+    """The source file as the compiler was given it; None: not stated, or not bitcode in today's format."""
+    try:
+        _, bits, width = module_block(content)
+        for code, values in records(bits, width):
+            if code == _SOURCE_FILENAME:
+                return bytes(value & 0xFF for value in values).decode("utf-8", "surrogateescape")
+    except Unreadable:
+        pass
+    return None

@@ -1,0 +1,133 @@
+"""Which modules --module_filter and --sampling_rate select."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.corpus import split
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.fitting import chosen_modules
+from mlgo.corpus.selection import copy_modules, equal_modules, part_of_corpus
+from mlgo.corpus.split import write_parts
+from mlgo.corpus.writer import CorpusWriter
+from mlgo.run.exit_codes import ExitCode, RunError
+
+NAMES = [f"lib/m{index}.c" for index in range(10)] + ["tool/main.c"]
+
+
+class ChosenModulesTest(unittest.TestCase):
+    def test_all_of_them(self):
+        self.assertEqual(chosen_modules(NAMES, None, 1.0, seed=1), NAMES)
+
+    def test_a_filter_and_a_part_rounded_up_in_their_order(self):
+        chosen = chosen_modules(NAMES, "^lib/", 0.21, seed=1)
+        self.assertEqual((len(chosen), sorted(chosen)), (3, chosen))
+        self.assertEqual(chosen_modules(NAMES, "^lib/", 0.21, seed=1), chosen)
+        self.assertNotEqual(chosen_modules(NAMES, "^lib/", 0.21, seed=2), chosen)
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(RunError, "is no regular expression"):
+            chosen_modules(NAMES, "[", 1.0, seed=1)
+        for module_filter, rate in (("absent", 1.0), (None, 0.0)):
+            with self.assertRaisesRegex(RunError, "leave none of 11 modules") as caught:
+                chosen_modules(NAMES, module_filter, rate, seed=1)
+            self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+
+class PartTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def write(self, override: bool = False, merge: bool = True) -> Corpus:
+        """Eight modules, each with a profile of its own among its options, and m8, which equals m1."""
+        with CorpusWriter(self.folder / "whole", False, ("-cc1", "-O2") if override else None, merge=merge) as writer:
+            for index in range(9):
+                number = 1 if index == 8 else index
+                profile = self.folder / f"p{number}.profdata"
+                profile.write_text(str(number))
+                command = None if override else ("-cc1", f"-fprofile-use={writer.add_file(profile)}")
+                writer.add(f"m{index}", f"bitcode {number}".encode(), command)
+            writer.finish()
+        return Corpus.load(self.folder / "whole", ["-mllvm -stats"])
+
+    def test_digests_are_those_of_written_parts(self):
+        for override in (False, True):
+            with self.subTest(override=override):
+                whole = self.write(override)
+                parts = split.with_both_parts(split.by_hash(module.name for module in whole.modules))
+                write_parts(whole, parts, self.folder / "parts")
+                for part in split.PARTS:
+                    written = Corpus.load(self.folder / "parts" / part, ["-mllvm -stats"])
+                    found = part_of_corpus(whole, [name for name in parts if parts[name] == part])
+                    self.assertEqual(found.digest, written.digest)
+                    self.assertEqual(found.carried_files, written.carried_files)
+                    names = [module.name for module in found.modules]
+                    self.assertEqual(names, [module.name for module in written.modules])
+                    self.assertEqual(found.select(names[:1]).carried_files, written.carried_files)
+
+    def test_equal_modules(self):
+        self.assertEqual(equal_modules(self.write(merge=False).modules), {"m8": "m1"})
+        self.assertEqual(equal_modules(self.write().modules), {})
+
+
+class CopyingTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+
+    def test_carried_files_come_with_the_modules_that_name_them(self):
+        carried = {}
+        with CorpusWriter(self.root / "whole") as writer:
+            for name in ("a", "b", "c", "unnamed"):
+                (self.root / name).write_text(name, encoding="utf-8")
+                carried[name] = writer.add_file(self.root / name)
+            writer.add("one", b"BC1", ("-cc1", f"-fa={carried['a']}:{carried['b']}", "-O2"))
+            writer.add("two", b"BC2", ("-cc1", f"-fb={carried['b']}"))
+            writer.add("three", b"BC3", ("-cc1", f"-fc={carried['c']}"))
+            writer.finish()
+        corpus = Corpus.load(self.root / "whole")
+        with CorpusWriter(self.root / "part") as writer:
+            copy_modules(corpus, corpus.select(["one", "two"]).modules, writer)
+            writer.finish()
+        self.assertEqual(set(Corpus.load(self.root / "part").carried_files), {carried["a"], carried["b"]})
+
+    def test_the_work_of_a_module_does_not_grow_with_the_carried_files(self):
+        class Counted(str):
+            """A command's word that counts how often a file is looked for in it."""
+
+            looked = 0
+
+            def __contains__(self, other):
+                Counted.looked += 1
+                return super().__contains__(other)
+
+        with CorpusWriter(self.root / "whole") as writer:
+            for number in range(60):
+                (self.root / f"f{number}").write_text(str(number), encoding="utf-8")
+                carried = writer.add_file(self.root / f"f{number}")
+                writer.add(f"m{number}", b"BC%d" % number, ("-cc1", f"-f={carried}"))
+            writer.finish()
+        corpus = Corpus.load(self.root / "whole")
+        names = corpus.carried_files
+
+        class Selected:
+            """A module whose command counts."""
+
+            def __init__(self, module):
+                self.name, self.licence = module.name, module.licence
+                self.recorded_command = tuple(map(Counted, module.recorded_command))
+                self.read_bitcode, self.read_thinlto_index = module.read_bitcode, module.read_thinlto_index
+
+        with CorpusWriter(self.root / "copy") as writer:
+            copy_modules(corpus, map(Selected, corpus.modules), writer)
+            writer.finish()
+        self.assertEqual(Corpus.load(self.root / "copy").carried_files, names)
+        # Looked for in every command, the files would be looked for 60 times as often.
+        self.assertLessEqual(Counted.looked, 4 * len(names))
+
+
+if __name__ == "__main__":
+    unittest.main()
