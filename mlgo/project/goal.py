@@ -66,7 +66,7 @@ class Goal:
         return sum(figures[name] for name in self.decides)
 
     def best(self, measured: Sequence[Measured]) -> Measured | None:
-        """The row with the least value; of rows that equal it, the one that compiles fastest.
+        """The row with the least value; of rows that equal it, the first, which costs least.
 
         Args: measured: the build first.
         Returns: None: no row is better than the build.
@@ -75,14 +75,14 @@ class Goal:
         assert built is not None
         limit = self.value(built) * (1 - self.least_gain)
         better = [
-            (self.value(one.figures), one.seconds or 0.0, place, one)
-            for place, one in enumerate(measured[1:])
+            (self.value(one.figures), one)
+            for one in measured[1:]
             if one.figures is not None and one.row.can_be_chosen and self.value(one.figures) < limit
         ]
         if not better:
             return None
-        least = min(value for value, *_ in better) * (1 + self.least_gain)
-        return min((each for each in better if each[0] <= least), key=lambda each: each[1:3])[-1]
+        least = min(value for value, _ in better) * (1 + self.least_gain)
+        return next(one for value, one in better if value <= least)
 
 
 def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
