@@ -18,8 +18,8 @@ Register eviction: the development clang tries --compiles allocations of each fu
 cost more, and takes the best. No function costs more than with the heuristic or the policy, by the score of --problem.
 --callee_saved_cost=32768 searches with the cost that mlgo-speed.cfg sets, and the printed command has it too.
 
-Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, curve.csv and curve.png (bytes after
-so many compiles of each module); for register eviction, functions.csv in place of modules.csv, and no picture.
+Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv and curve.csv (bytes after so many
+compiles of each module); for register eviction, functions.csv in place of modules.csv.
 report.html and report.md show them, as //mlgo:report does. An interrupted command continues when it is
 started again; a folder of another search is refused. The results of single modules are kept in --cache_dir: after an
 edit, with another --output_dir, only the modules that it changed are searched again.

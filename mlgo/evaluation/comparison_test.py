@@ -55,7 +55,7 @@ class CompareTest(unittest.TestCase):
     def test_the_weighted_sum_counts_functions_by_their_score(self):
         found = self.comparison.weighted["policy"]
         self.assertAlmostEqual(found.summary.geometric_mean, (49.99 + 19.99 + 1.0) / (99.99 + 9.99 + 1.0))
-        self.assertEqual(found.heaviest[0].name, "f")
+        self.assertEqual(found.largest_scores[0].name, "f")
         self.assertEqual(self.comparison.to_json()["weighted_sum"]["warm_start"]["summary"]["geometric_mean"], 1.0)
 
     def test_a_score_that_is_maximised_is_better_in_its_sum_when_it_grows(self):

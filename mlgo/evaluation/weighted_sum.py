@@ -1,4 +1,4 @@
-"""The sum of all scores against the default's, and the few functions that carry it.
+"""The sum of all scores against the default's, and the functions that contribute most to it.
 
 A geometric mean counts every function alike; a sum counts each by its score. LLVM's RegAllocScore of a function weighs
 instructions by their block's frequency relative to the function's entry (llvm/lib/CodeGen/RegAllocScore.cpp), so a few
@@ -15,11 +15,19 @@ from mlgo.evaluation.statistics import RatioSummary, summarize_sums
 
 #: How many functions are named: the concentration ratio of five, as it is common for shares of markets (OECD, "Glossary
 #: of Industrial Organisation Economics", 1993, "concentration").
-CARRIERS = 5
+TOP = 5
 
 
 #: What sentences leave out because it would be shown as 0: half a percent of a sum, and 0.005 % as a change of it.
 _SMALLEST_SHARE, _SMALLEST_CHANGE = 0.005, 0.00005
+#: Attribute of WeightedSum -> its key in results.
+_KEYS = {
+    "summary": "summary",
+    "largest_scores": "heaviest",
+    "largest_scores_share": "heaviest_share",
+    "largest_changes": "movers",
+    "largest_changes_share": "movers_share",
+}
 
 
 class ScorePair(NamedTuple):
@@ -32,8 +40,8 @@ class ScorePair(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Carrier:
-    """A function that carries much of a sum.
+class Contributor:
+    """A function that contributes much to a sum.
 
     Attributes:
       module, function: names.
@@ -58,28 +66,29 @@ class WeightedSum:
 
     Attributes:
       summary: ratio of the sums, with an interval over modules.
-      heaviest: the CARRIERS functions with the highest scores under the default, highest first.
-      heaviest_share: their share of the default's sum.
-      movers: the CARRIERS functions that change the sum most in either direction, largest change first.
-      movers_share: their share of all changes, regardless of sign; 0 where nothing changes.
+      largest_scores: the TOP functions with the largest scores under the default, largest first.
+      largest_scores_share: their share of the default's sum.
+      largest_changes: the TOP functions that change the sum most in either direction, largest change first.
+      largest_changes_share: their share of all changes, regardless of sign; 0 where nothing changes.
     """
 
     summary: RatioSummary
-    heaviest: tuple[Carrier, ...]
-    heaviest_share: float
-    movers: tuple[Carrier, ...]
-    movers_share: float
+    largest_scores: tuple[Contributor, ...]
+    largest_scores_share: float
+    largest_changes: tuple[Contributor, ...]
+    largest_changes_share: float
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; from_json reads them."""
-        return dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
+        return {key: values[name] for name, key in _KEYS.items()}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "WeightedSum":
         """Raises: KeyError, TypeError: `content` is not of to_json."""
-        heaviest, movers = (tuple(Carrier(**each) for each in content[name]) for name in ("heaviest", "movers"))
+        scores, changes = (tuple(Contributor(**each) for each in content[name]) for name in ("heaviest", "movers"))
         summary = RatioSummary(**content["summary"])
-        return cls(summary, heaviest, float(content["heaviest_share"]), movers, float(content["movers_share"]))
+        return cls(summary, scores, float(content["heaviest_share"]), changes, float(content["movers_share"]))
 
 
 def weighted_sum(pairs: Sequence[ScorePair], seed: int, larger_is_better: bool = False) -> WeightedSum | None:
@@ -99,35 +108,33 @@ def weighted_sum(pairs: Sequence[ScorePair], seed: int, larger_is_better: bool =
     if summary is None or total <= 0.0:
         return None
     sign = -1.0 if larger_is_better else 1.0
-    carriers = [
-        Carrier(pair.module, pair.function, pair.default / total, sign * (pair.found - pair.default) / total)
+    contributors = [
+        Contributor(pair.module, pair.function, pair.default / total, sign * (pair.found - pair.default) / total)
         for pair in pairs
     ]
-    heaviest = sorted(carriers, key=lambda each: (-each.share, each.module, each.function))[:CARRIERS]
-    movers = sorted(carriers, key=lambda each: (-abs(each.change), each.module, each.function))[:CARRIERS]
-    movers = [each for each in movers if each.change]
-    changed = math.fsum(abs(each.change) for each in carriers)
+    scores = sorted(contributors, key=lambda each: (-each.share, each.module, each.function))[:TOP]
+    changes = sorted(contributors, key=lambda each: (-abs(each.change), each.module, each.function))[:TOP]
+    changes = [each for each in changes if each.change]
+    changed = math.fsum(abs(each.change) for each in contributors)
     return WeightedSum(
         summary,
-        tuple(heaviest),
-        min(1.0, math.fsum(each.share for each in heaviest)),
-        tuple(movers),
-        min(1.0, math.fsum(abs(each.change) for each in movers) / changed) if changed else 0.0,
+        tuple(scores),
+        min(1.0, math.fsum(each.share for each in scores)),
+        tuple(changes),
+        min(1.0, math.fsum(abs(each.change) for each in changes) / changed) if changed else 0.0,
     )
 
 
-def carrying_sentences(found: WeightedSum, unit: str) -> list[str]:
+def contribution_sentences(found: WeightedSum, unit: str) -> list[str]:
     """How the sum and its change are spread, in one sentence each. Args: unit: "functions" or "modules"."""
-    count = found.summary.functions
-    named = [f"{each.name} {_percent(each.share)}" for each in found.heaviest if each.share >= _SMALLEST_SHARE]
+    count, scores, changes = found.summary.functions, found.largest_scores, found.largest_changes
+    named = [f"{each.name} {_percent(each.share)}" for each in scores if each.share >= _SMALLEST_SHARE]
     lines = [
-        f"{_percent(found.heaviest_share)} of the sum is in {len(found.heaviest)} of {count} {unit}: {', '.join(named)}"
+        f"{_percent(found.largest_scores_share)} of the sum is in {len(scores)} of {count} {unit}: {', '.join(named)}"
     ]
-    named = [
-        f"{each.name} {100.0 * each.change:+.2f} %" for each in found.movers if abs(each.change) >= _SMALLEST_CHANGE
-    ]
+    named = [f"{each.name} {100.0 * each.change:+.2f} %" for each in changes if abs(each.change) >= _SMALLEST_CHANGE]
     if named:
-        share = f"{_percent(found.movers_share)} of all its changes is in {len(found.movers)} of {count} {unit}"
+        share = f"{_percent(found.largest_changes_share)} of all its changes is in {len(changes)} of {count} {unit}"
         lines.append(f"{share}, which change it by: {', '.join(named)}")
     return lines
 

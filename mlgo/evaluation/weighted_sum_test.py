@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, carrying_sentences, weighted_sum
+from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, contribution_sentences, weighted_sum
 
 
 def _pairs(*scores: tuple[float, float]) -> list[ScorePair]:
@@ -19,19 +19,19 @@ class WeightedSumTest(unittest.TestCase):
 
     def test_one_function_that_carries_the_sum_is_named_with_its_share(self):
         found = weighted_sum(_pairs((10.0, 10.0), (980.0, 1070.0), (10.0, 9.0)), seed=1)
-        self.assertEqual((found.heaviest[0].name, found.heaviest[0].share), ("f1", 0.98))
-        self.assertEqual([each.name for each in found.movers], ["f1", "f2"])
-        self.assertAlmostEqual(found.movers[0].change, 0.09)
-        self.assertEqual(found.movers_share, 1.0)
-        first, second = carrying_sentences(found, "functions")
+        self.assertEqual((found.largest_scores[0].name, found.largest_scores[0].share), ("f1", 0.98))
+        self.assertEqual([each.name for each in found.largest_changes], ["f1", "f2"])
+        self.assertAlmostEqual(found.largest_changes[0].change, 0.09)
+        self.assertEqual(found.largest_changes_share, 1.0)
+        first, second = contribution_sentences(found, "functions")
         self.assertTrue(first.startswith("100 % of the sum is in 3 of 3 functions: f1 98 %"), first)
         self.assertTrue(second.endswith("2 of 3 functions, which change it by: f1 +9.00 %, f2 -0.10 %"), second)
 
     def test_only_the_five_heaviest_are_named(self):
         found = weighted_sum(_pairs(*((float(score), float(score) - 1.0) for score in range(1, 11))), seed=1)
-        self.assertEqual([each.name for each in found.heaviest], ["f9", "f8", "f7", "f6", "f5"])
-        self.assertAlmostEqual(found.heaviest_share, (10 + 9 + 8 + 7 + 6) / 55)
-        self.assertAlmostEqual(found.movers_share, 0.5)
+        self.assertEqual([each.name for each in found.largest_scores], ["f9", "f8", "f7", "f6", "f5"])
+        self.assertAlmostEqual(found.largest_scores_share, (10 + 9 + 8 + 7 + 6) / 55)
+        self.assertAlmostEqual(found.largest_changes_share, 0.5)
 
     def test_the_interval_is_over_modules(self):
         alike = [ScorePair(f"m{index}", name, 10.0, 9.0) for index in range(8) for name in "fg"]
@@ -56,7 +56,7 @@ class WeightedSumTest(unittest.TestCase):
     def test_a_score_that_is_maximised_is_better_when_it_grows(self):
         found = weighted_sum(_pairs((100.0, 125.0)), seed=1, larger_is_better=True)
         self.assertEqual((found.summary.geometric_mean, found.summary.better), (0.8, 1))
-        self.assertEqual(found.movers[0].change, -0.25)
+        self.assertEqual(found.largest_changes[0].change, -0.25)
 
     def test_nothing_to_add_up_has_no_sum(self):
         self.assertIsNone(weighted_sum([], seed=1))
@@ -64,8 +64,10 @@ class WeightedSumTest(unittest.TestCase):
 
     def test_equal_scores_have_no_movers(self):
         found = weighted_sum(_pairs((5.0, 5.0)), seed=1)
-        self.assertEqual((found.summary.geometric_mean, found.movers, found.movers_share), (1.0, (), 0.0))
-        self.assertEqual(len(carrying_sentences(found, "modules")), 1)
+        self.assertEqual(
+            (found.summary.geometric_mean, found.largest_changes, found.largest_changes_share), (1.0, (), 0.0)
+        )
+        self.assertEqual(len(contribution_sentences(found, "modules")), 1)
 
     def test_a_negative_score_is_refused(self):
         with self.assertRaisesRegex(ValueError, "must be finite and not negative"):

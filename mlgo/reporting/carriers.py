@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from mlgo.evaluation.weighted_sum import Carrier, WeightedSum
+from mlgo.evaluation.weighted_sum import Contributor, WeightedSum
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Change, Details, Paragraph, Table
 from mlgo.reporting.records import CorpusResult
@@ -45,21 +45,21 @@ def sum_blocks(corpora: Sequence[CorpusResult], policies: Collection[str]) -> li
 
 
 def _table(title: str, unit: str, weighted: WeightedSum) -> Table:
-    count = weighted.summary.functions
+    count, scores, changes = weighted.summary.functions, weighted.largest_scores, weighted.largest_changes
     caption = (
-        f"{title}: {drawings.share_text(weighted.heaviest_share)} of the sum is in {len(weighted.heaviest)} of {count}"
-        f" {unit}, and {drawings.share_text(weighted.movers_share)} of all its changes in {len(weighted.movers)}."
+        f"{title}: {drawings.share_text(weighted.largest_scores_share)} of the sum is in {len(scores)} of {count}"
+        f" {unit}, and {drawings.share_text(weighted.largest_changes_share)} of all its changes in {len(changes)}."
     )
-    shown = list(dict.fromkeys((*weighted.heaviest, *weighted.movers)))
+    shown = list(dict.fromkeys((*scores, *changes)))
     by_function = any(each.function for each in shown)
     columns = ("module", *(("function",) if by_function else ()), "share of the sum", "changes the sum by")
     return Table(caption, columns, [_row(each, by_function) for each in shown])
 
 
-def _row(carrier: Carrier, by_function: bool) -> tuple[Cell, ...]:
+def _row(contributor: Contributor, by_function: bool) -> tuple[Cell, ...]:
     return (
-        Cell.of_name(carrier.module),
-        *((Cell.of_name(carrier.function),) if by_function else ()),
-        Cell(drawings.share_text(carrier.share), number=True),
-        Cell(drawings.percent(100.0 * carrier.change), number=True),
+        Cell.of_name(contributor.module),
+        *((Cell.of_name(contributor.function),) if by_function else ()),
+        Cell(drawings.share_text(contributor.share), number=True),
+        Cell(drawings.percent(100.0 * contributor.change), number=True),
     )

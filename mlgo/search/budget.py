@@ -64,7 +64,7 @@ class Budget:
         return found
 
 
-def parted(compiles: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+def split_budget(compiles: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
     """Module → compiles of its search, and of the refinement; none if they are too few for one.
 
     Args: compiles: module → compiles of both together.

@@ -8,7 +8,7 @@ import hypothesis
 from hypothesis import strategies
 
 from mlgo.run.exit_codes import RunError
-from mlgo.search.budget import Budget, estimated_seconds, parted
+from mlgo.search.budget import Budget, estimated_seconds, split_budget
 
 
 def modules(*sizes):
@@ -44,11 +44,11 @@ class BudgetTest(unittest.TestCase):
         self.assertEqual(set(Budget(70, least).compiles_of(corpus, 3).values()), {2})
 
     def test_a_refinement_takes_two_fifths(self):
-        self.assertEqual(parted({"a": 70, "b": 71}), ({"a": 42, "b": 43}, {"a": 28, "b": 28}))
+        self.assertEqual(split_budget({"a": 70, "b": 71}), ({"a": 42, "b": 43}, {"a": 28, "b": 28}))
 
     def test_few_compiles_are_not_parted(self):
-        self.assertEqual(parted({"a": 5, "b": 4}), ({"a": 5, "b": 4}, {}))
-        self.assertEqual(parted({"a": 5}), ({"a": 3}, {"a": 2}))
+        self.assertEqual(split_budget({"a": 5, "b": 4}), ({"a": 5, "b": 4}, {}))
+        self.assertEqual(split_budget({"a": 5}), ({"a": 3}, {"a": 2}))
 
     @hypothesis.settings(derandomize=True, deadline=None)
     @hypothesis.given(

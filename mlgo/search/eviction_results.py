@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import pathlib
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,12 +10,12 @@ from mlgo.evaluation.sides import cost_flags
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run import files
-from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
+from mlgo.run.tabular import aligned_lines, encode_csv
 from mlgo.score.problem_score import score_of
 from mlgo.search.eviction_search import FunctionFound, ModuleFound, decision_file, ratios_after
+from mlgo.search.results import DECISIONS_NAME, use_lines, write_summary
 from mlgo.trace.setup import CompileSetup
 
-DECISIONS_NAME = "tuned.decisions"
 _FUNCTION_COLUMNS = ("module", "function", "questions", "tries", "default", "policy", "best")
 _CURVE_COLUMNS = ("tries_per_function", "cost_ratio", "cost_sum_ratio")
 _FOUND_AGAINST_DEFAULT, _FOUND_AGAINST_POLICY = "found against default", "found against policy"
@@ -75,8 +74,7 @@ class EvictionResults:
         for name, of in changes.items():
             total = sums[name].summary.percent() if name in sums else ""
             table.append([name, of.percent(), total, f"{of.functions:,}", f"{of.better:,}", f"{of.equal:,}"])
-        lines = [*markdown_head(table[0]), *map(markdown_row, table[1:])]
-        files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in lines).encode("utf-8"))
+        write_summary(folder, table)
         return [*aligned_lines(table), "", *self._remarks(folder / DECISIONS_NAME, content["tries"])]
 
     def _functions(self) -> Iterator[tuple[str, FunctionFound]]:
@@ -135,14 +133,9 @@ class EvictionResults:
     def _remarks(self, path: pathlib.Path, tries: int) -> list[str]:
         lines = [f"{tries:,} allocations tried in {len(self.found)} modules"]
         lines += [f"left to the compiler: {name}: {why}" for name, why in sorted(self.left_out.items())]
-        cost = self.description.get("callee_saved_cost")
-        switches = " ".join(
-            ["-mllvm", f"-mlgo-decisions={shlex.quote(str(path))}", *(cost_flags(cost) if cost else ())]
-        )
-        if cost:
+        if cost := self.description.get("callee_saved_cost"):
             lines.append(f"default, policy and what was found all have a callee-saved cost of {cost}")
-        use = f"clang -O2 {switches} -c FILE"
-        return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use}"]
+        return [*lines, *use_lines(path, "-O2", cost_flags(cost) if cost else ())]
 
 
 def _start(function: FunctionFound) -> float:

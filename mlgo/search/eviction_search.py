@@ -192,7 +192,7 @@ def ratios_after(
     }
 
 
-def named_once(found: Mapping[str, ModuleFound]) -> dict[str, ModuleFound]:
+def with_unique_source(found: Mapping[str, ModuleFound]) -> dict[str, ModuleFound]:
     """Those of `found` whose source no other one has: a decision file names a source once."""
     count = collections.Counter(each.decisions.source for each in found.values() if each.decisions)
     return {name: each for name, each in found.items() if not each.decisions or count[each.decisions.source] <= 1}

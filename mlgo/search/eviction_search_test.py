@@ -10,7 +10,7 @@ from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
-from mlgo.search.eviction_search import EvictionSearch, decision_file, named_once, ratios_after
+from mlgo.search.eviction_search import EvictionSearch, decision_file, ratios_after, with_unique_source
 from mlgo.trace.setup import CompileSetup
 
 REPORT = (
@@ -110,8 +110,8 @@ class EvictionSearchTest(unittest.TestCase):
 
     def test_a_source_is_named_once(self):
         found, _ = self.run_search("a", "b", "copy_of_b")
-        self.assertEqual(list(named_once(found)), ["a"])
-        self.assertEqual(decision_file(named_once(found)), DECISIONS.format("a").encode())
+        self.assertEqual(list(with_unique_source(found)), ["a"])
+        self.assertEqual(decision_file(with_unique_source(found)), DECISIONS.format("a").encode())
 
     def test_damaged_result(self):
         self.run_search("a")

@@ -12,7 +12,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
 from mlgo.search.budget import Budget
 from mlgo.search.eviction_results import EvictionResults
-from mlgo.search.eviction_search import EvictionSearch, named_once
+from mlgo.search.eviction_search import EvictionSearch, with_unique_source
 from mlgo.trace.setup import CompileSetup
 
 #: The default, the policy, and the compile itself, in both compiles of a module.
@@ -61,7 +61,7 @@ def tune_evictions(
             "Remove them, or raise --max_failure_ratio",
             ExitCode.TOO_MANY_FAILURES,
         )
-    kept = named_once(found)
+    kept = with_unique_source(found)
     left_out = {**failures, **{name: "another module has this source" for name in found if name not in kept}}
     if not any(each.functions for each in kept.values()):
         wrong, remedy = "has no eviction to decide about", "Give a corpus that is compiled at -O2"

@@ -16,7 +16,7 @@ Link = Callable[[Mapping[str, str]], Mapping[str, int]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Image:
+class LinkedSelection:
     """What was chosen.
 
     Attributes:
@@ -35,34 +35,34 @@ class Image:
         return sum(self.sizes.values())
 
 
-def parsed_image(value: Any, subject: str, remedy: str) -> Image:
+def parsed_selection(value: Any, subject: str, remedy: str) -> LinkedSelection:
     """The image that a JSON value describes. Raises: RunError: it is none."""
     fields = Fields(value, subject, remedy)
     starts = fields.inner("starts")
-    return Image(
+    return LinkedSelection(
         fields.texts_by_name("side_of"),
         fields.inner("sizes").integers_by_name(),
         {name: starts.inner(name).integers_by_name() for name in fields.read("starts", dict)},
     )
 
 
-def most_links(modules: int, starts: int, one_by_one: bool) -> int:
+def most_links(modules: int, starts: int, greedy_per_module: bool) -> int:
     """How many links `smallest_image` makes at most, by the numbers of modules and of sides to start from."""
     # Half of the modules that are left go back at a time.
-    return starts + 1 + modules.bit_length() + (_MOST_LINKS if one_by_one else 0)
+    return starts + 1 + modules.bit_length() + (_MOST_LINKS if greedy_per_module else 0)
 
 
 def smallest_image(
-    link: Link, modules: Sequence[str], starts: Sequence[str], found: str, one_by_one: Sequence[str] = ()
-) -> Image:
+    link: Link, modules: Sequence[str], starts: Sequence[str], found: str, greedy_per_module: Sequence[str] = ()
+) -> LinkedSelection:
     """The image of the side `found`; while it is larger than that of the best start, modules go back to that one.
 
     Linking may show what the search of single modules does not: it keeps one copy of each COMDAT, and folds functions.
 
     Args:
       starts: sides to start from, at least one.
-      one_by_one: of these sides, each module then takes the one that makes the image smallest, with up to _MOST_LINKS
-        links; none: it keeps what it has.
+      greedy_per_module: of these sides, each module then takes the one that makes the image smallest, with up to
+        _MOST_LINKS links; none: it keeps what it has.
     """
     sizes = {side: link(dict.fromkeys(modules, side)) for side in starts}
     start = min(starts, key=lambda side: sum(sizes[side].values()))
@@ -73,12 +73,12 @@ def smallest_image(
         left.sort(key=lambda module: (sizes[start][module] - current[module], module))
         side_of |= dict.fromkeys(left[: math.ceil(len(left) / 2)], start)
         current = link(side_of)
-    if one_by_one:
-        side_of, current = _chosen_one_by_one(link, side_of, current, one_by_one)
-    return Image(side_of, current, sizes)
+    if greedy_per_module:
+        side_of, current = _greedy_per_module(link, side_of, current, greedy_per_module)
+    return LinkedSelection(side_of, current, sizes)
 
 
-def _chosen_one_by_one(
+def _greedy_per_module(
     link: Link, side_of: Mapping[str, str], current: Mapping[str, int], sides: Sequence[str]
 ) -> tuple[dict[str, str], Mapping[str, int]]:
     """Rounds over the modules until no other side of one module makes the image smaller. Args: current: its sizes."""

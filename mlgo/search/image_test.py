@@ -53,7 +53,7 @@ class ImageTest(unittest.TestCase):
 
         smallest_image(link, MODULES, SIDES[:2], "found", SIDES)
         self.assertEqual(len(asked), 2 + 1 + 300)
-        self.assertLessEqual(len(asked), most_links(len(MODULES), 2, one_by_one=True))
+        self.assertLessEqual(len(asked), most_links(len(MODULES), 2, greedy_per_module=True))
 
     def test_going_back_to_the_start_takes_no_more_links_than_said(self):
         for count in (1, 2, 3, 7, 64, 1000):
@@ -64,7 +64,7 @@ class ImageTest(unittest.TestCase):
                 return {name: 1 + (side == "found") for name, side in side_of.items()}
 
             self.assertEqual(set(smallest_image(link, modules, SIDES[:2], "found").side_of.values()), {"default"})
-            self.assertLessEqual(len(asked), most_links(count, 2, one_by_one=False))
+            self.assertLessEqual(len(asked), most_links(count, 2, greedy_per_module=False))
 
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(
@@ -72,8 +72,8 @@ class ImageTest(unittest.TestCase):
         st.integers(0, 20),
         st.booleans(),
     )
-    def test_never_larger_than_a_start(self, sizes, shared, one_by_one):
-        image = smallest_image(linking(sizes, shared), MODULES, SIDES[:2], "found", SIDES if one_by_one else ())
+    def test_never_larger_than_a_start(self, sizes, shared, greedy_per_module):
+        image = smallest_image(linking(sizes, shared), MODULES, SIDES[:2], "found", SIDES if greedy_per_module else ())
         for side in SIDES[:2]:
             self.assertLessEqual(image.size, sum(sizes[name, side] for name in MODULES))
 

@@ -1,7 +1,8 @@
 """The search for better inlining decisions in one module.
 
 Three steps, each from the best build so far. Whole policies, and of them the best in each connected part of the call
-graph. All calls of one function in or out. Single calls the other way. What is taken was compiled and is smaller.
+graph. All calls of one function inlined, or none. Single calls the other way. What is taken was compiled, and is
+smaller.
 
 Single calls are searched in Theodoridis, Grosser and Su, "Understanding and exploiting optimal function inlining",
 ASPLOS 2022.
@@ -17,7 +18,7 @@ from mlgo.search.moves import Move, better_parts, callee_moves, effects, packed,
 
 DEFAULT = Policy("default")
 POLICY = Policy("policy", uses_model=True)
-#: Besides the two: one limit of cost for all calls. Negative limits leave out what a heuristic of speed would bring in.
+#: Besides the two: one limit of cost for all calls. Negative limits leave out what a heuristic of speed inlines.
 _ONE_LIMIT = tuple(Policy(f"cost below {limit}", cost_limit=limit) for limit in (15, 30, 60, -15, -(1 << 31)))
 
 #: What a round tries, in this order.
@@ -25,7 +26,7 @@ _MOVES = (callee_moves, site_moves)
 #: A change of half a byte or less is none (COMDATs count by their share).
 _LEAST_GAIN = 0.5
 #: A move that made the module larger by more is not tried again near the same build.
-_HOPELESS = 25
+_RETRY_LOSS_LIMIT_BYTES = 25
 #: Moves that overlap others and are tried after them, at a time.
 _OVERLAPPING = 16
 #: How much of what its moves promise a joint build must gain; else each half is tried.
@@ -100,7 +101,7 @@ class _Search:
         self._best: Build
         self._measurements = 0
         #: Builds of tried moves, which may be the best as they are.
-        self._by_the_way: list[Build] = []
+        self._trial_builds: list[Build] = []
         #: Move → its effect when it was tried last, while nothing that it touches has changed.
         self._known: dict[tuple[str, ...], float] = {}
         #: The same for all moves that were ever tried.
@@ -166,7 +167,9 @@ class _Search:
         return [move for move in moves if self._is_worth_trying(move, round_number)]
 
     def _is_worth_trying(self, move: Move, round_number: int) -> bool:
-        return move.name not in self._known and (round_number == 0 or self._last.get(move.name, 0.0) <= _HOPELESS)
+        return move.name not in self._known and (
+            round_number == 0 or self._last.get(move.name, 0.0) <= _RETRY_LOSS_LIMIT_BYTES
+        )
 
     def _tried(self, moves: Sequence[Move], most: int) -> _Returning[list[Move]]:
         """Tries moves, those together that touch nothing in common. Returns: those that help, the best first.
@@ -176,14 +179,16 @@ class _Search:
         groups = packed(moves, most)
         fixed = self._best.all_given
         attempts = [
-            Attempt(self._best.attempt.policy, fixed | {site: to for move in group for site, to in move.flips.items()})
+            Attempt(
+                self._best.attempt.policy, fixed | {site: to for move in group for site, to in move.changes.items()}
+            )
             for group in groups
         ]
         gains: dict[tuple[str, ...], float] = {}
         for group, build in zip(groups, (yield from self._compile(attempts))):
             if build is not None:
                 gains |= effects(group, self._best, build)
-                self._by_the_way.append(build)
+                self._trial_builds.append(build)
         self._measurements += len(gains)
         self._known |= gains
         self._last |= gains
@@ -197,16 +202,16 @@ class _Search:
         yield from self._apply(independent)
         for first in range(0, len(overlapping), _OVERLAPPING):
             yield from self._apply(overlapping[first : first + _OVERLAPPING])
-        for build in self._by_the_way:
+        for build in self._trial_builds:
             self._take_if_smaller(build)
-        self._by_the_way.clear()
+        self._trial_builds.clear()
         self._forget_what_changed(before)
 
     def _apply(self, moves: Sequence[Move]) -> _Step:
         if not moves or self._left <= 0:
             return
         before = self._best
-        given = before.all_given | {site: to for move in reversed(moves) for site, to in move.flips.items()}
+        given = before.all_given | {site: to for move in reversed(moves) for site, to in move.changes.items()}
         build = yield from self._try(given)
         promised = sum(self._last[move.name] for move in moves)
         gain = before.total - build.total if build is not None else 0.0

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from mlgo.search.build import Build
 from mlgo.search.decision_file import callee_of, caller_of, place_of
 
-#: Calls of a higher cost are not brought in one by one: almost none pays (docs/adr).
+#: Calls of a higher cost are not inlined one by one: almost none pays (docs/adr).
 _HIGHEST_COST = 75
-#: A callee whose calls together cost more than that of the dearest and this is not brought in as a whole.
+#: A callee whose calls together cost more than that of the dearest and this is not inlined as a whole.
 _SLACK_OF_A_CALLEE = 150
 #: Below this, LLVM counts on the callee's disappearance (InlineConstants::LastCallToStaticBonus is 15,000).
 _LAST_CALL = -9000
 #: First parts of the names of moves: all calls of a function inlined, or none; one call the other way.
-_ALL_IN, _ALL_OUT, _SITE = "all in", "all out", "site"
+_INLINE_ALL, _INLINE_NONE, _SITE = "inline all", "inline none", "site"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Move:
 
     Attributes:
       name: the same change has the same name in every round.
-      flips: call site → new decision.
+      changes: call site → new decision.
       touched: functions whose code may change.
     """
 
     name: tuple[str, ...]
-    flips: Mapping[str, bool]
+    changes: Mapping[str, bool]
     touched: frozenset[str]
 
     @property
@@ -36,11 +36,11 @@ class Move:
         kind, what = self.name
         if kind == _SITE:
             return f"the call of {callee_of(what)} in {caller_of(what)}: the other way"
-        return f"all calls of {what}: {'inlined' if kind == _ALL_IN else 'kept'}"
+        return f"all calls of {what}: {'inlined' if kind == _INLINE_ALL else 'kept'}"
 
 
 def callee_moves(build: Build) -> list[Move]:
-    """All calls of one function in, or all out: often only together do they let the function vanish.
+    """All calls of one function inlined, or none: often only together do they let the function vanish.
 
     Those that almost never pay are left out.
     """
@@ -51,9 +51,9 @@ def callee_moves(build: Build) -> list[Move]:
         out = [site for site in sites if build.decided[site]]
         into = [site for site in sites if not build.decided[site]]
         if len(into) > 1 and _may_pay(build, into):
-            moves.append(_move(build, (_ALL_IN, callee), dict.fromkeys(into, True)))
+            moves.append(_move(build, (_INLINE_ALL, callee), dict.fromkeys(into, True)))
         if len(out) > 1:
-            moves.append(_move(build, (_ALL_OUT, callee), dict.fromkeys(out, False)))
+            moves.append(_move(build, (_INLINE_NONE, callee), dict.fromkeys(out, False)))
     return moves
 
 
@@ -68,9 +68,9 @@ def site_moves(build: Build) -> list[Move]:
         cost = min(build.costs[site] for site in sites)
         if not inlined and cost > _HIGHEST_COST:
             continue
-        flips = {site: not inlined for site in sites if build.decided[site] == inlined}
-        ranked.append((_rank(inlined, cost), place, flips))
-    return [_move(build, (_SITE, place), flips) for _, place, flips in sorted(ranked, key=lambda item: item[:2])]
+        changes = {site: not inlined for site in sites if build.decided[site] == inlined}
+        ranked.append((_rank(inlined, cost), place, changes))
+    return [_move(build, (_SITE, place), changes) for _, place, changes in sorted(ranked, key=lambda item: item[:2])]
 
 
 def packed(moves: Iterable[Move], most: int | None = None) -> list[list[Move]]:
@@ -166,14 +166,14 @@ def _may_pay(build: Build, sites: Sequence[str]) -> bool:
 
 
 def _rank(inlined: bool, cost: int) -> int:
-    """Calls that LLVM brings in because the callee then vanishes; then by cost, where one that is in counts as 20."""
+    """Calls that LLVM inlines because the callee then vanishes; then by cost, where an inlined one has the cost 20."""
     if cost < _LAST_CALL:
         return -20_000 if inlined else -30_000
     return 20 if inlined else cost
 
 
-def _move(build: Build, name: tuple[str, ...], flips: Mapping[str, bool]) -> Move:
-    touched = {callee_of(site) for site in flips}
-    for site in flips:
+def _move(build: Build, name: tuple[str, ...], changes: Mapping[str, bool]) -> Move:
+    touched = {callee_of(site) for site in changes}
+    for site in changes:
         touched |= build.dependants(caller_of(site))
-    return Move(name, flips, frozenset(touched))
+    return Move(name, changes, frozenset(touched))

@@ -16,6 +16,8 @@ from mlgo.run.exit_codes import RunError
 from mlgo.search.decision_file import Section, written
 from mlgo.trace.setup import CompileSetup
 
+#: The stage that writes the files, and its folder.
+STAGE = "replay"
 _NAME = "replay"
 _FLAGS = ("-mllvm", f"-mlgo-decisions-replay={_NAME}")
 #: The name of a module flag that LLVM writes wherever there are debug locations (llvm/lib/IR/DebugInfo.cpp); strings of

@@ -6,19 +6,62 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
-from mlgo.search.curve import curve, picture
-from mlgo.search.tuned import Tuned
-from mlgo.search.tuning import REPLAY
+from mlgo.search.image import LinkedSelection
+from mlgo.search.replay import STAGE as REPLAY
+from mlgo.search.replay import Replayed
 
 DECISIONS_NAME = "tuned.decisions"
 _MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "default", "policy", "best", "untried")
 _CURVE_COLUMNS = ("compiles_per_module", "bytes", "change")
 #: Modules that the terminal lists, and those that result.json lists.
 _MOST_GAINING, _LISTED = 5, 20
+
+
+#: (compiles spent on each module, bytes of all modules, change against the default as a ratio minus 1).
+Point = tuple[int, float, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuned:
+    """What was found.
+
+    Attributes:
+      modules: module → result of its search.
+      image: the linked code.
+      decisions: the decision file.
+      left_out: modules without decisions in the file: they do not compile, the image holds none of their code, or
+        another has the same source or none.
+      replayed: what the files for -cgscc-inline-replay hold; None: none were asked for.
+      coverage: which modules the images that the search starts from hold code of; None: this is not known.
+    """
+
+    modules: Mapping[str, ModuleResult]
+    image: LinkedSelection
+    decisions: bytes
+    left_out: Sequence[str]
+    replayed: Replayed | None = None
+    coverage: Coverage | None = None
+
+    @property
+    def vanished(self) -> list[str]:
+        """Searched modules of which the chosen image holds no code, and the images before it did, sorted."""
+        before = {name for sizes in self.image.starts.values() for name, size in sizes.items() if size}
+        return sorted(name for name in before & self.modules.keys() if not self.image.sizes[name])
+
+    @property
+    def compiles(self) -> int:
+        """Compiles of all searches."""
+        return sum(each.compiles for each in self.modules.values())
+
+    @property
+    def tried(self) -> int:
+        """Changes that all searches tried."""
+        return sum(each.tried for each in self.modules.values())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +85,6 @@ class Results:
         files.write_atomically(folder / DECISIONS_NAME, tuned.decisions)
         files.write_atomically(folder / "modules.csv", encode_csv(_MODULE_COLUMNS, _module_rows(tuned.modules)))
         files.write_atomically(folder / "curve.csv", encode_csv(_CURVE_COLUMNS, points))
-        files.write_atomically(folder / "curve.png", picture(points))
         changes = self._changes()
         content = {
             **self.description,
@@ -66,8 +108,7 @@ class Results:
         }
         files.write_json_atomically(folder / "result.json", content)
         table = self._table(changes)
-        lines = [*markdown_head(table[0]), *map(markdown_row, table[1:])]
-        files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in lines).encode("utf-8"))
+        write_summary(folder, table)
         return [*aligned_lines(table), "", *self._remarks(folder)]
 
     def _changes(self) -> dict[str, RatioSummary]:
@@ -135,13 +176,36 @@ class Results:
         if tuned.replayed is not None:
             share = f"{tuned.replayed.named:,} of {tuned.replayed.decisions:,}"
             lines.append(f"{share} decisions have a debug location and are in {folder / REPLAY} too, for any clang")
-        path = folder / DECISIONS_NAME
-        return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {_use_of(path)}"]
+        return [*lines, *use_lines(folder / DECISIONS_NAME, "-Oz")]
 
 
-def _use_of(path: pathlib.Path) -> str:
-    """The compile command that applies the decision file at `path`."""
-    return f"clang -Oz -mllvm -mlgo-decisions={shlex.quote(str(path))} -c FILE"
+def write_summary(folder: pathlib.Path, table: Sequence[Sequence[str]]) -> None:
+    """Writes summary.md into `folder`. Args: table: its first row has the heads."""
+    lines = [*markdown_head(table[0]), *map(markdown_row, table[1:])]
+    files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in lines).encode("utf-8"))
+
+
+def use_lines(decisions: pathlib.Path, level: str, switches: Sequence[str] = ()) -> list[str]:
+    """How the decision file `decisions` is used. Args: level: of optimisation; switches: further ones of a compile."""
+    words = ["clang", level, "-mllvm", f"-mlgo-decisions={shlex.quote(str(decisions))}", *switches, "-c", "FILE"]
+    return ["", "Use the decisions with //release:clang or an installed one:", f"    {' '.join(words)}"]
+
+
+def curve(modules: Mapping[str, ModuleResult]) -> list[Point]:
+    """A point for the default, and one after each improvement. A module counts with its default until its first build
+    is known."""
+    default = sum(each.default for each in modules.values())
+    steps: dict[int, float] = {}
+    for each in modules.values():
+        last = each.default
+        for compiles, size in each.curve:
+            steps[compiles] = steps.get(compiles, 0.0) + size - last
+            last = size
+    points, current = [(0, default, 0.0)], default
+    for compiles in sorted(steps):
+        current += steps[compiles]
+        points.append((compiles, round(current, 2), round(current / default - 1.0, 6) if default else 0.0))
+    return points
 
 
 def _totals(sides: Mapping[str, Mapping[str, int]]) -> dict[str, int]:

@@ -8,9 +8,8 @@ import unittest
 from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.run.exit_codes import RunError
 from mlgo.search.corpus_search import ModuleResult
-from mlgo.search.image import Image
-from mlgo.search.results import Results
-from mlgo.search.tuned import Tuned
+from mlgo.search.image import LinkedSelection
+from mlgo.search.results import Results, Tuned, curve
 from mlgo.search.tuning import FOUND, check_sizes
 
 MODULES = {
@@ -19,7 +18,7 @@ MODULES = {
     ),
     "b.c": ModuleResult(50.0, None, 20.0, 4, 9, 11, True, ((1, 50.0), (3, 20.0)), 0, 0, ()),
 }
-IMAGE = Image({"a.c": FOUND, "b.c": "default"}, {"a.c": 88, "b.c": 50}, {"default": {"a.c": 100, "b.c": 50}})
+IMAGE = LinkedSelection({"a.c": FOUND, "b.c": "default"}, {"a.c": 88, "b.c": 50}, {"default": {"a.c": 100, "b.c": 50}})
 
 
 class ResultsTest(unittest.TestCase):
@@ -45,7 +44,7 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(content["curve"][-1], [9, 110.0, -0.266667])
 
     def test_all_files(self):
-        names = ["curve.csv", "curve.png", "modules.csv", "result.json", "summary.md", "tuned.decisions"]
+        names = ["curve.csv", "modules.csv", "result.json", "summary.md", "tuned.decisions"]
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), names)
 
     def test_the_summary(self):
@@ -59,7 +58,7 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("holds code of 2 of 3 modules with code", said)
 
     def test_a_module_that_vanished_is_named(self):
-        image = Image({"a.c": FOUND, "b.c": FOUND}, {"a.c": 88, "b.c": 0}, IMAGE.starts)
+        image = LinkedSelection({"a.c": FOUND, "b.c": FOUND}, {"a.c": 88, "b.c": 0}, IMAGE.starts)
         tuned = Tuned(MODULES, image, b"mlgo-decisions 1\n", [])
         said = "\n".join(Results(tuned, {}, 1).write(self.folder))
         self.assertIn("Modules of which the tuned image holds no code any more: b.c", said)
@@ -71,6 +70,20 @@ class ContinuedTest(unittest.TestCase):
         both = MODULES["a.c"].continued(refinement)
         self.assertEqual((both.compiles, both.tried, both.complete, both.untried), (98, 500, True, 0))
         self.assertEqual((both.default, both.best, both.curve), (100.0, 90.0, MODULES["a.c"].curve))
+
+
+def result(default: float, *steps: tuple[int, float]) -> ModuleResult:
+    best = steps[-1][1]
+    return ModuleResult(default, None, best, 3, 10, 20, True, steps, 0, 0, ())
+
+
+class CurveTest(unittest.TestCase):
+    def test_modules_add_up(self):
+        modules = {"a": result(100.0, (1, 100.0), (4, 90.0)), "b": result(300.0, (1, 280.0), (4, 270.0), (9, 200.0))}
+        self.assertEqual(curve(modules), [(0, 400.0, 0.0), (1, 380.0, -0.05), (4, 360.0, -0.1), (9, 290.0, -0.275)])
+
+    def test_no_bytes_are_no_change(self):
+        self.assertEqual(curve({"a": result(0.0, (1, 0.0))}), [(0, 0.0, 0.0), (1, 0.0, 0.0)])
 
 
 class CheckTest(unittest.TestCase):

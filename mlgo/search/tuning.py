@@ -30,15 +30,16 @@ from mlgo.score.code_credit import ByteCounter
 from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, byte_counter
 from mlgo.score.folded_code import FoldedCode, with_folds
 from mlgo.score.score import FunctionScores
-from mlgo.search.budget import Budget, parted
+from mlgo.search.budget import Budget, split_budget
 from mlgo.search.build import Attempt
 from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
 from mlgo.search.decision_file import Section, read, written
-from mlgo.search.image import Image, most_links, parsed_image, smallest_image
+from mlgo.search.image import LinkedSelection, most_links, parsed_selection, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
+from mlgo.search.replay import STAGE as REPLAY
 from mlgo.search.replay import Replayed, write_replays
-from mlgo.search.tuned import Tuned
+from mlgo.search.results import Tuned
 from mlgo.trace.compile_cache import key_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
@@ -48,7 +49,7 @@ from mlgo.trace.trace import DecisionsGiven, Trace
 Linking = Callable[[Mapping[str, pathlib.Path], pathlib.Path], Mapping[str, int]]
 
 POLICY, FOUND, REFINED = "policy", "found", "refined"
-_SEARCH, _REFINEMENT, _IMAGE, REPLAY = "search", "refinement", "image", "replay"
+_SEARCH, _REFINEMENT, _IMAGE = "search", "refinement", "image"
 #: Stage of a search → stage of the objects with the decisions that it found.
 _OBJECTS_OF = {_SEARCH: FOUND, _REFINEMENT: REFINED}
 _IMAGE_NAME = "image.json"
@@ -95,7 +96,7 @@ class Tuning:
         sides = [Side(DEFAULT, self.setup.clang), *([policy] if policy else [])]
         # Besides the searches, every module is compiled for each side, and with what each search found.
         compiles = self.budget.compiles_of(corpus.modules, len(sides) + (2 if self._folds else 1))
-        first, rest = parted(compiles) if self._folds else (compiles, {})
+        first, rest = split_budget(compiles) if self._folds else (compiles, {})
         records = {}
         for side in sides:
             model = None if side.name == DEFAULT else model_dir
@@ -294,7 +295,7 @@ class Tuning:
         starts: Sequence[str],
         last: str,
         inputs: dict[str, str],
-    ) -> Image:
+    ) -> LinkedSelection:
         """Args: last: the side of the last search."""
 
         def object_of(name: str, side: str) -> pathlib.Path:
@@ -305,8 +306,8 @@ class Tuning:
             return self._linked({name: object_of(name, side) for name, side in side_of.items()})
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            one_by_one = [*dict.fromkeys([last, FOUND]), *starts] if self._folds else []
-            most = most_links(len(modules), len(starts), bool(one_by_one))
+            greedy_per_module = [*dict.fromkeys([last, FOUND]), *starts] if self._folds else []
+            most = most_links(len(modules), len(starts), bool(greedy_per_module))
             with contextlib.closing(progress.start(_IMAGE, most, "links")) as shown:
 
                 def shown_link(side_of: Mapping[str, str]) -> Mapping[str, int]:
@@ -314,7 +315,7 @@ class Tuning:
                     shown.advance(1, f"{sum(sizes.values()):,} bytes")
                     return sizes
 
-                image = smallest_image(shown_link, modules, starts, last, one_by_one)
+                image = smallest_image(shown_link, modules, starts, last, greedy_per_module)
             files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
             return {"code_bytes": image.size}
 
@@ -323,7 +324,9 @@ class Tuning:
         configuration["linked_as"] = "library" if self.linking is None else "program"
         self.folder.stage(_IMAGE, inputs, configuration, work)
         path = self.folder.path / _IMAGE / _IMAGE_NAME
-        return parsed_image(files.read_json(path, "choice of objects", _REMEDY), f"choice of objects ({path})", _REMEDY)
+        return parsed_selection(
+            files.read_json(path, "choice of objects", _REMEDY), f"choice of objects ({path})", _REMEDY
+        )
 
     def _section(self, module: Module, side: str) -> Section:
         """The decisions of `side` for a module, which stand for any source."""

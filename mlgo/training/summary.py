@@ -7,7 +7,7 @@ from typing import Any
 
 from mlgo.evaluation.comparison import Comparison
 from mlgo.evaluation.verdict import Claim, Verdict, corpus_verdict
-from mlgo.evaluation.weighted_sum import carrying_sentences
+from mlgo.evaluation.weighted_sum import contribution_sentences
 from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration
 from mlgo.score.problem_score import score_of
@@ -97,7 +97,7 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
         )
         if (weighted := comparison.weighted.get(name)) is not None:
             lines.append(f"    weighted sum of the scores: {weighted.summary.percent()}")
-            lines += [f"    {line}" for line in carrying_sentences(weighted, what)] if name == "policy" else []
+            lines += [f"    {line}" for line in contribution_sentences(weighted, what)] if name == "policy" else []
         if what == "functions" and comparison.unseen[name] is not None:
             unseen = comparison.unseen[name]
             lines.append(

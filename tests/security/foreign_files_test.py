@@ -24,7 +24,7 @@ from mlgo.reporting import reading
 from mlgo.run import files, json_lines, manifest, run_folder
 from mlgo.run.exit_codes import RunError
 from mlgo.search import corpus_search, eviction_search
-from mlgo.search.image import parsed_image
+from mlgo.search.image import parsed_selection
 from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.trace import outcomes
 from mlgo.training import figures, growth
@@ -43,7 +43,7 @@ READERS: dict[str, Reader] = {
     "estimator.json": lambda folder: SizeEstimator.load(folder / "estimator.json"),
     "found.tsv": lambda folder: eviction_search.read_found(folder / "found.json"),
     "held_out/result.json": lambda folder: reading.read_folder(folder, "a", None),
-    "image.json": lambda folder: parsed_image(files.read_json(folder / "image.json", "it", "Do"), "it", "Do"),
+    "image.json": lambda folder: parsed_selection(files.read_json(folder / "image.json", "it", "Do"), "it", "Do"),
     "lines.jsonl": lambda folder: json_lines.read(folder / "lines.jsonl", "figures", "Do"),
     "manifest.json": manifest.read,
     "metrics.jsonl": lambda folder: reading.read_folder(folder, "a", None),

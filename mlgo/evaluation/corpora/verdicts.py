@@ -14,7 +14,7 @@ from mlgo.evaluation.verdict import (
     programs_of_corpus,
     verdict_over_corpora,
 )
-from mlgo.evaluation.weighted_sum import WeightedSum, carrying_sentences, weighted_sum
+from mlgo.evaluation.weighted_sum import WeightedSum, contribution_sentences, weighted_sum
 
 #: Side -> program -> ratio of its executed instructions to the default's.
 Counts = Mapping[str, Mapping[str, float]]
@@ -67,7 +67,7 @@ def verdict_lines(
             sentence = verdict_of(result, policy, unit, counts, len(results), seed).sentence()
             lines.append(f"{result.corpus}, {policy}: {sentence}{_without_ml([result])}")
             if (weighted := result.comparison.weighted.get(policy)) is not None:
-                lines += [f"  {line}" for line in carrying_sentences(weighted, unit)]
+                lines += [f"  {line}" for line in contribution_sentences(weighted, unit)]
     for policy in policies:
         ratios = {result.corpus: result.headlines[policy] for result in results if policy in result.headlines}
         if len(results) == len(ratios) and (spread := spread_of(ratios, seed)) is not None:

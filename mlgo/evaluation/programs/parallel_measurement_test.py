@@ -4,8 +4,8 @@ import threading
 import types
 import unittest
 
-from mlgo.evaluation.programs.all_sides import Table, of_all_sides
 from mlgo.evaluation.programs.building import BuildFailure
+from mlgo.evaluation.programs.parallel_measurement import Table, of_all_sides
 from mlgo.evaluation.programs.size import OutputDiffers
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import Silent
