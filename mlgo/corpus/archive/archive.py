@@ -6,6 +6,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
 
 from mlgo.corpus.archive import members
 from mlgo.corpus.archive.members import SharedFile
@@ -112,6 +113,8 @@ def _opened_elsewhere(path: pathlib.Path, identity: tuple[int, ...]) -> ArchiveS
 
 def _opened(file: SharedFile, path: pathlib.Path) -> ArchiveStorage:
     start = file.read_at(0, _TAR_MAGIC_OFFSET + len(_TAR_MAGIC))
+    found: Iterable[tuple[str, members.Member]]
+    read: Callable[[Any, str], bytes]
     if start.startswith(_ZIP_MAGICS):
         archive, found = members.zip_members(file, path)
         read = functools.partial(members.read_zip_member, archive)

@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 
 from mlgo.corpus.description import CorpusError
 from mlgo.run.regular_file import open_regular
@@ -85,6 +85,8 @@ _RATIO_FREE_BYTES = 64 * 1024 * 1024
 #: Limit of a member's name and extended header.
 _MAX_HEADER_BYTES = 1024 * 1024
 _COPIED_BYTES = 1024 * 1024
+#: Of a member, before its name (APPNOTE.TXT, 4.3.7).
+_ZIP_HEADER_BYTES = 30
 
 _COPY_IT_AGAIN = "copy or download it again"
 _NO_CORPUS = "that is no corpus; unpack it by hand if you trust it"
@@ -109,6 +111,10 @@ class TarMember(NamedTuple):
 Member = TarMember | zipfile.ZipInfo
 
 
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
 def gunzipped(file: SharedFile, path: pathlib.Path) -> SharedFile:
     """The content of a gzip file, see `_decompressed`."""
     return _decompressed(gzip.GzipFile(fileobj=file), file, path, (OSError, EOFError, zlib.error))
@@ -127,7 +133,7 @@ def unzstandarded(file: SharedFile, path: pathlib.Path) -> SharedFile:
 
 
 def _decompressed(
-    stream: BinaryIO, file: SharedFile, path: pathlib.Path, damage: tuple[type[Exception], ...]
+    stream: _Stream, file: SharedFile, path: pathlib.Path, damage: tuple[type[Exception], ...]
 ) -> SharedFile:
     """The content of a stream, in a temporary file without a name: members are then read at any place.
 
@@ -150,7 +156,7 @@ def _decompressed(
         raise CorpusError(str(path), wrong, "free space there, or set TMPDIR") from error
 
 
-def _read_part(stream: BinaryIO, path: pathlib.Path, damage: tuple[type[Exception], ...]) -> bytes:
+def _read_part(stream: _Stream, path: pathlib.Path, damage: tuple[type[Exception], ...]) -> bytes:
     try:
         return stream.read(_COPIED_BYTES)
     except damage as error:
@@ -232,7 +238,7 @@ def zip_members(file: SharedFile, path: pathlib.Path) -> tuple[zipfile.ZipFile, 
         raise CorpusError(str(path), wrong, _NO_CORPUS)
     end = archive.start_dir
     for info in sorted(infos, key=lambda info: info.header_offset, reverse=True):
-        if info.header_offset < 0 or info.header_offset + zipfile.sizeFileHeader + info.compress_size > end:
+        if info.header_offset < 0 or info.header_offset + _ZIP_HEADER_BYTES + info.compress_size > end:
             raise CorpusError(f"{path}: member {info.filename!r}", "overlaps another one", "pack the corpus anew")
         end = info.header_offset
     files = [info for info in infos if not info.filename.endswith("/")]  # is_dir() fails on an empty name.

@@ -140,7 +140,7 @@ def extract(extraction: Extraction) -> Report:
 
 def _listing(extraction: Extraction) -> Listing:
     base, path = extraction.base, extraction.input
-    if extraction.is_local:
+    if extraction.is_local or path is None:
         return inputs.from_local_thinlto(base)
     if extraction.input_type == "json":
         listing = inputs.from_compile_commands(path)
@@ -179,7 +179,7 @@ def _link(extraction: Extraction) -> tuple[tuple[str, ...], pathlib.Path] | None
     base = pathlib.Path(extraction.base)
     if extraction.link_command:
         return (extraction.link_command,), base
-    if extraction.ninja_dir:
+    if extraction.ninja_dir and extraction.target:
         return find_link.ninja_link(extraction.ninja_dir, extraction.target)
     if extraction.input and extraction.input_type == "bazel_aquery":
         return bazel_aquery.last_link(bazel_aquery.read_actions(extraction.input), extraction.base), base
