@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> int:
         assert corpus is not None
         if FLAGS.replay and (without := without_locations(corpus)):
             tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
-        assert setup.executor is not None  # CompileSetup sees to it.
+        assert setup.executor is not None  # compiling_from_flags sees to it.
         metered = CountingExecutor(setup.executor, tell)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
         show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
@@ -165,7 +165,7 @@ def _tuned_inside(problem: Problem) -> int:
     budget = Budget(FLAGS.compiles, FLAGS.budget)
     cost = {} if FLAGS.callee_saved_cost is None else {"callee_saved_cost": FLAGS.callee_saved_cost}
     with compiling_from_flags(problem, "tune", inputs, {**_limits(budget), **cost}) as (folder, setup, clang):
-        assert setup.executor is not None  # CompileSetup sees to it.
+        assert setup.executor is not None  # compiling_from_flags sees to it.
         metered = CountingExecutor(setup.executor, tell)
         side = next(iter(policies.sides(setup.clang)), None)
         model_dir = None if side is None else policies.models_in(folder.work)(side)

@@ -25,9 +25,9 @@ def pack_code() -> tuple[bytes, str]:
     members: dict[str, tuple[bytes, int]] = {}
     for folder in _FOLDERS:
         for path in (root / "mlgo" / folder).rglob("*.py"):
-            name = path.relative_to(root)
-            if not path.name.endswith("_test.py") and not {"testing", "testdata"} & set(name.parts):
-                members[f"{locate.MAIN_REPOSITORY}/{name}"] = path.read_bytes(), 0o644
+            place = path.relative_to(root)
+            if not path.name.endswith("_test.py") and not {"testing", "testdata"} & set(place.parts):
+                members[f"{locate.MAIN_REPOSITORY}/{place}"] = path.read_bytes(), 0o644
     for path in pathlib.Path(runfiles.__file__).parent.glob("*.py"):
         members[f"{locate.MAIN_REPOSITORY}/runfiles/{path.name}"] = path.read_bytes(), 0o644
     for name in list(members):

@@ -20,12 +20,17 @@ _MAX_INLINE_BYTES = 1 << 20
 _PIECE_BYTES = 8 << 20
 
 
+# In place of what a node has at another place.
+_NOWHERE = pathlib.Path()
+_NO_MODULE = Module.at("", _NOWHERE, ())
+
+
 @dataclasses.dataclass(frozen=True)
 class Parcel:
     """One compile.
 
     Attributes:
-      request: what is asked for, without what is a path on the driver: clang, module and model_dir are None.
+      request: what is asked for; clang, module and model_dir, which are paths on the driver, say nothing.
       module_name: the module's name.
       clang: digest of the compiler.
       contents: files in the parcel, by name: `corpus/...` of a corpus with only this module, `model/...` of the policy.
@@ -73,7 +78,7 @@ class Job:
 class Packer:
     """Makes jobs of requests; remembers commands and digests, so a module is read once per run."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._of_files: dict[tuple[str, int, int, int], str] = {}
         self._of_modules: dict[Module, tuple[bytes, dict[str, str]]] = {}
 
@@ -94,7 +99,8 @@ class Packer:
             f"corpus/{module.name}{name}" if name.startswith(".") else f"corpus/{name}": digest
             for name, digest in of_module.items()
         }
-        sources = {digest: (module, name) for name, digest in of_module.items()} | {of_clang: clang}
+        sources: dict[str, pathlib.Path | tuple[Module, str]] = {of_clang: clang}
+        sources |= {digest: (module, name) for name, digest in of_module.items()}
         if request.model_dir is not None:
             of_model = _files_below(request.model_dir)
             if sum(path.stat().st_size for path in of_model.values()) <= _MAX_INLINE_BYTES:
@@ -104,7 +110,7 @@ class Packer:
                 digests |= {f"model/{name}": digest for name, digest in named.items()}
                 sources |= {digest: of_model[name] for name, digest in named.items()}
         parcel = Parcel(
-            request=dataclasses.replace(request, clang=None, module=None, model_dir=None, workdir=None),
+            request=dataclasses.replace(request, clang=_NOWHERE, module=_NO_MODULE, model_dir=None, workdir=None),
             module_name=module.name,
             clang=of_clang,
             contents=contents,

@@ -14,7 +14,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 # Before Ray's import: it would tell its makers about every cluster.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -28,6 +28,7 @@ from ray import cloudpickle
 from mlgo.cluster import bootstrap, node, package
 from mlgo.cluster.nodes import Nodes
 from mlgo.cluster.parcel import Job, Packer
+from mlgo.compiler.executor import Outcomes
 from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.run.exit_codes import RunError
@@ -80,7 +81,7 @@ class RayExecutor:
         self._is_closed = False
         self._look()
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """See `mlgo.compiler.executor.Executor`."""
         remaining = iter(requests)
         pending: collections.deque[tuple[CompileRequest, ray.ObjectRef]] = collections.deque()

@@ -125,7 +125,7 @@ def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) 
         try:
             log = read_training_log(
                 os.path.join(directory, _LOG),
-                request.problem,
+                request.advised_problem,
                 f"training log of {request.module.name}",
                 no_code=lambda: empty_object.is_trivial(os.path.join(directory, OBJECT)),
             )
@@ -150,8 +150,8 @@ def collect(
                 raise
             why = f"exit code 0, but its {shown} file cannot be read: {error.strerror}"
             return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, why)
-    if request.module.has_thinlto_index and (why := _lost_module(request, directory)):
-        return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, why)
+    if request.module.has_thinlto_index and (lost := _lost_module(request, directory)):
+        return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, lost)
     return CompileResult(request.module.name, log, files.pop(OBJECT, None), outcome.cpu_seconds, files)
 
 
@@ -165,11 +165,11 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
     needs_advisor = request.want_log or request.model_dir is not None
     flags = [*request.extra_flags, *advisor_flags]
     if needs_advisor:
-        flags += request.problem.development_flags(
+        flags += request.advised_problem.development_flags(
             _LOG if request.want_log else None, MODEL if request.model_dir is not None else None
         )
     if request.decisions is not None:
-        flags += ["-mllvm", f"-{request.problem.decisions_flag}={DECISIONS}"]
+        flags += ["-mllvm", f"-{request.advised_problem.decisions_flag}={DECISIONS}"]
     index = INDEX if request.module.has_thinlto_index else None
     arguments = request.module.command.arguments(BITCODE, output, flags, index)
     return [str(request.clang), *arguments]

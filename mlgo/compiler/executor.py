@@ -56,7 +56,7 @@ class LocalExecutor:
 class Repeats:
     """Why attempts at compiles did not count, counted for one line at the end of a command."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._reasons: collections.Counter[str] = collections.Counter()
         self._compiles = 0
 

@@ -57,13 +57,13 @@ class InteractiveCompile:
         """
         if request.want_log or request.model_dir is not None:
             raise ValueError(f"{request.module.name}: an interactive compile has neither training log nor model")
-        self._flags = request.problem.interactive_flags(_CHANNEL, include_default)
+        self._flags = request.advised_problem.interactive_flags(_CHANNEL, include_default)
         self._request = request
         self._include_default = include_default
-        self._encode = encoder(request.problem)
+        self._encode = encoder(request.advised_problem)
         self._pending: Observation | None = None
         self._outcome: CompileResult | CompileFailure | None = None
-        self._release = None
+        self._release: weakref.finalize | None = None
         # Of all attempts: what the caller answered. Of this attempt: how many answers the compiler got, and its end.
         self._attempts = Attempts(request)
         self._decisions: list[Any] = []
@@ -114,7 +114,7 @@ class InteractiveCompile:
             self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
             self._process = stack.enter_context(compiling.start_clang(request, self._directory, command))
             self._stream = ObservationStream(
-                request.problem, f"interactive channel of {request.module.name}", self._include_default
+                request.advised_problem, f"interactive channel of {request.module.name}", self._include_default
             )
             self._poll = select.poll()
             for descriptor in (self._outbound, self._process.stderr_descriptor, self._process.end_descriptor):
@@ -148,6 +148,7 @@ class InteractiveCompile:
             state = "the last observation is not answered" if self._pending is not None else "the compiler does not run"
             raise RuntimeError(f"{self._request.module.name}: observe() while {state}")
         while (observation := self._observe_attempt()) is None:
+            assert self._attempt_outcome is not None  # `_observe_attempt` says so.
             if (outcome := self._attempts.final_outcome(self._attempt_outcome)) is not None:
                 self._outcome = outcome
                 return None

@@ -31,7 +31,6 @@ def encoder(problem: Problem) -> Encoder:
       number: finite as float32 and within the problem's action_bounds.
     """
     pack = struct.Struct(_FORMAT[problem.action_spec.dtype]).pack
-    lowest, highest = problem.action_bounds
     allowed = f"{problem.action_spec.name} must be "
 
     def one(decision: Any) -> Any:
@@ -43,6 +42,7 @@ def encoder(problem: Problem) -> Encoder:
         position = one(decision)
         if isinstance(position, bool) or not isinstance(position, (int, np.integer)):
             raise WrongAnswerError(f"{allowed}an integer, not {decision!r}")
+        assert problem.mask_feature is not None and problem.action_count is not None  # Of a categorical decision.
         mask = features[problem.mask_feature]
         if not (0 <= position < problem.action_count and mask.item(position) == 1):
             legal = np.flatnonzero(mask).tolist()
@@ -56,6 +56,8 @@ def encoder(problem: Problem) -> Encoder:
         return pack(int(answer))
 
     def number(decision: Any, _) -> bytes:
+        assert problem.action_bounds is not None  # Of a continuous decision.
+        lowest, highest = problem.action_bounds
         value = one(decision)
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise WrongAnswerError(f"{allowed}a number, not {decision!r}")

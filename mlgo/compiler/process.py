@@ -103,6 +103,8 @@ class LimitedProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        assert self._process.stderr is not None
+        self._pipe = self._process.stderr
         self._stderr = BoundedText()
         self._reaped = False
         self._pidfd = -1
@@ -125,7 +127,7 @@ class LimitedProcess:
     @property
     def stderr_descriptor(self) -> int:
         """Readable when the process has written a message: call `read_stderr`, or it will wait for room one day."""
-        return self._process.stderr.fileno()
+        return self._pipe.fileno()
 
     def read_stderr(self) -> bool:
         """Takes what the process has written to stderr; False at the end of the stream."""
@@ -147,7 +149,7 @@ class LimitedProcess:
             _kill_group(self._process.pid)
             _reap(self._process)
             self._reaped = True
-        self._process.stderr.close()
+        self._pipe.close()
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1

@@ -117,6 +117,13 @@ class CompileRequest:
         if (wrong := self._contradiction()) is not None:
             raise ValueError(f"{self.module.name}: {wrong}")
 
+    @property
+    def advised_problem(self) -> Problem:
+        """`problem`. Raises: ValueError: there is none."""
+        if self.problem is None:
+            raise ValueError(f"{self.module.name}: the request names no problem")
+        return self.problem
+
     def _contradiction(self) -> str | None:
         if not (self.want_log or self.want_object or self.model_dir):
             return "neither a log nor an object is wanted of this compile"
@@ -155,11 +162,23 @@ class CompileResult:
 
         Raises: RunError: the object cannot be read.
         """
-        return (
-            self.estimated_code
-            if self.estimated_code is not None
-            else code_of_object(self.object_bytes, self.module_name)
-        )
+        if self.estimated_code is not None:
+            return self.estimated_code
+        return code_of_object(self.made_object, self.module_name)
+
+    @property
+    def made_object(self) -> bytes:
+        """`object_bytes`. Raises: ValueError: none was asked for."""
+        if self.object_bytes is None:
+            raise ValueError(f"{self.module_name}: the compile was not asked for its object")
+        return self.object_bytes
+
+    @property
+    def made_log(self) -> TrainingLog:
+        """`log`. Raises: ValueError: none was asked for."""
+        if self.log is None:
+            raise ValueError(f"{self.module_name}: the compile was not asked for its log")
+        return self.log
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mlgo.compiler import machine, scratch
 from mlgo.compiler import server as servers
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.compile import compile_module, prepared
-from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run_groups
+from mlgo.compiler.executor import Executor, LocalExecutor, Outcomes, available_cores, run_groups
 from mlgo.compiler.process import Cancellation, ProcessOutcome
 from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileLimits, CompileRequest, CompileResult
 
@@ -58,7 +58,7 @@ class ServerExecutor:
         self._workers = workers or available_cores()
         self._pool = ServerPool(program)
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """See Executor. Requests which follow each other and differ in their policy only share what comes before it."""
         return run_groups(groups_of(requests), self._compile, self._workers)
 
@@ -136,7 +136,9 @@ class ServerPool:
                 if isinstance(command_line, CompileFailure):
                     return []
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
-                    for request in requests if shared is not None else ():
+                    for request in requests:
+                        if shared is None:
+                            break
                         # Inside the shared directory: what has been begun there can write nowhere else.
                         inside = dataclasses.replace(request, workdir=pathlib.Path(directory))
                         together = functools.partial(compile_module, inside, cancellation, shared.run)

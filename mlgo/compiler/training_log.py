@@ -169,18 +169,17 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
         raise TrainingLogError(
             at, f"the header names {twice!r} twice", "rename that output in the model's output_spec.json"
         )
-    default = problem.default_decision_spec
-    if default is not None and tensors[-2] != default:
+    if (default := problem.default_decision_spec) is not None and tensors[-2] != default:
         raise TrainingLogError(
             at,
             f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}",
             _OTHER_COMPILER,
         )
     score = header.get("score")
-    if score is not None and (found := _tensor_spec(score, at)) != problem.logged_score_spec:
+    if score is not None and (logged := _tensor_spec(score, at)) != problem.logged_score_spec:
         wanted = "absent" if problem.logged_score_spec is None else _describe(problem.logged_score_spec)
         raise TrainingLogError(
-            at, f"the score of {problem.name} is {wanted}, this log's is {_describe(found)}", _OTHER_COMPILER
+            at, f"the score of {problem.name} is {wanted}, this log's is {_describe(logged)}", _OTHER_COMPILER
         )
     checked_actions = problem.action_count if problem.action_spec.dtype == "int64" else None
     return Layout(tensors, len(tensors) - 1, checked_actions or 0, score is not None)

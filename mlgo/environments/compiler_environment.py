@@ -43,7 +43,7 @@ class CompilerEnvironment(gymnasium.Env):
     An environment belongs to one thread, because the compiler dies with the thread that started it.
     """
 
-    metadata = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class CompilerEnvironment(gymnasium.Env):
         )
 
     def step(self, action: Any):
-        if self._session is None:
+        if self._session is None or self._module is None:
             raise gymnasium.error.ResetNeeded(f"{self.problem.name}: no module is being compiled; call reset()")
         try:
             self._session.answer(spaces.decision(self.problem, action))
@@ -129,13 +129,13 @@ class CompilerEnvironment(gymnasium.Env):
         observation = self._session.observe()
         if observation is not None:
             return spaces.observation(self._features(observation)), 0.0, False, False, self._info(observation)
-        outcome = self._session.outcome
+        outcome, module = self._session.outcome, self._module
         if isinstance(outcome, CompileFailure):
             return self._last(LOWEST_REWARD, False, {"failure": f"{outcome.kind.value}: {outcome.detail}"})
-        default = self._default_scores(self._module)
+        default = self._default_scores(module)
         if isinstance(default, CompileFailure):
             failure = f"the default's compile, {default.kind.value}: {default.detail}"
-            self._leave_out(self._module, failure)
+            self._leave_out(module, failure)
             return self._last(0.0, True, {"failure": failure})
         parts = self._score.of_parts(outcome)
         self._part_scores = {
@@ -206,15 +206,17 @@ class CompilerEnvironment(gymnasium.Env):
         return {spec.name: observation.features[spec.name] for spec in self.problem.interactive_specs()}
 
     def _info(self, observation: Observation) -> dict[str, Any]:
+        assert self._module is not None  # `_start` sets it.
         info: dict[str, Any] = {"module": self._module.name, "function": observation.context}
         if self.problem.mask_feature is not None:
             info["action_mask"] = observation.features[self.problem.mask_feature].reshape(-1).astype(np.int8)
-        if self._include_default:
-            info["default_action"] = int(observation.features[self.problem.default_decision_spec.name][0])
+        if self._include_default and (spec := self.problem.default_decision_spec) is not None:
+            info["default_action"] = int(observation.features[spec.name][0])
         return info
 
     def _last(self, reward: float, truncated: bool, info: dict[str, Any]):
         """What the step that ends an episode returns."""
+        assert self._module is not None  # An episode has begun.
         name = self._module.name
         self._leave()
         return (

@@ -55,9 +55,14 @@ def decision(problem: Problem, action: Any) -> Any:
     if problem.decision_kind != "continuous":
         return action
     value = np.asarray(action, np.float32) * np.float32(number_scale(problem))
-    return np.minimum(value, np.float32(problem.action_bounds[1]))
+    return np.minimum(value, np.float32(_highest(problem)))
 
 
 def number_scale(problem: Problem) -> float:
     """What the action 1 stands for, in units of the decision: 2^32 for priorities."""
-    return 2.0 ** math.ceil(math.log2(problem.action_bounds[1]))
+    return 2.0 ** math.ceil(math.log2(_highest(problem)))
+
+
+def _highest(problem: Problem) -> float:
+    assert problem.action_bounds is not None  # Of a continuous decision.
+    return problem.action_bounds[1]

@@ -60,17 +60,11 @@ def compile_by(network: PolicyNetwork | None, request: CompileRequest) -> Compil
     """
     if network is None:
         return certain_outcome(request)
-    problem = stock_problem(_problem(request))
+    problem = stock_problem(request.advised_problem)
     with InteractiveCompile(request) as session:
         for observation in session:
             session.answer(decide(network, problem, observation.features))
     return session.outcome
-
-
-def _problem(request: CompileRequest) -> Problem:
-    if request.problem is None:
-        raise ValueError(f"{request.module.name}: the request names no problem")
-    return request.problem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +92,7 @@ class ModuleScores:
 
 def score_module(network: PolicyNetwork, request: CompileRequest) -> ModuleScores:
     """Compiles under the default and under the policy. Raises: RunError: see `compile_by`."""
-    of_parts = channel_score(_problem(request)).of_parts
+    of_parts = channel_score(request.advised_problem).of_parts
     scores: list[dict[str, float]] = []
     for side in (None, network):
         outcome = compile_by(side, request)

@@ -52,7 +52,7 @@ def decide_many(network: PolicyNetwork, problem: Problem, observations: Mapping[
                 f"feature {name} is {array.dtype}{list(array.shape)}, expected {spec.dtype}{[count, *spec.shape]}"
             )
     exact = exact_network(network.weights)
-    positions = problem.action_count if problem.decision_kind == "categorical" else 1
+    positions = problem.action_count or 1 if problem.decision_kind == "categorical" else 1
     z = np.empty((count, positions), np.float32)
     for begin in range(0, count, _BLOCK):
         end = min(begin + _BLOCK, count)
@@ -76,6 +76,7 @@ def _of_positions(block: Mapping[str, np.ndarray], normalizer: Normalizer, posit
 
 
 def _choice(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
+    assert problem.mask_feature is not None  # Of a categorical decision.
     legal = arrays[problem.mask_feature].reshape(z.shape) > 0
     # argmax takes the first of equals.
     return np.where(legal, z, -np.inf).argmax(axis=1)

@@ -123,9 +123,8 @@ class EvictionSearch:
         # The largest first: at the end no single one is waited for.
         left.sort(key=lambda module: (-module.bitcode_size, module.name))
         failures = {}
-        assert self.setup.executor is not None  # CompileSetup sees to it.
         requests = (self._request(module, options[module.name]) for module in left)
-        for module, outcome in zip(left, self.setup.executor.run_ordered(requests), strict=True):
+        for module, outcome in zip(left, self.setup.run_ordered(requests), strict=True):
             if isinstance(outcome, CompileFailure):
                 failures[module.name] = outcome.detail
             else:

@@ -63,8 +63,7 @@ def write_replays(
     """
     named = asked = 0
     modules = [module for module in corpus.modules if module.name in sections]
-    assert setup.executor is not None  # CompileSetup sees to it.
-    outcomes = setup.executor.run_ordered(_requests(modules, setup, model_dir, sections))
+    outcomes = setup.run_ordered(_requests(modules, setup, model_dir, sections))
     for module, outcome in zip(modules, outcomes, strict=True):
         if isinstance(outcome, CompileFailure) or outcome.log is None:
             wrong = f"does not compile with the decisions found: {outcome}"

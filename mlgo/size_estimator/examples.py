@@ -94,7 +94,7 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
         )
         for module in optimised
     )
-    outcomes = setup.executor.run_ordered(requests)
+    outcomes = setup.run_ordered(requests)
     found = {}
     try:
         for module, outcome in zip(optimised, outcomes, strict=True):

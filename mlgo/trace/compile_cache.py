@@ -73,8 +73,8 @@ class CompileCache:
                 if (suffix := pathlib.Path(name).suffix) in found:
                     files.write_atomically(folder / name, found[suffix])
         summary = work()
-        for module, key in unstored.items():
-            paths = [folder / name for name in names_of(module)]
+        for done, key in unstored.items():
+            paths = [folder / name for name in names_of(done)]
             if _is_done(paths[-1]):
                 self._cache.store(key, {path.suffix: path.read_bytes() for path in paths if path.exists()})
         self._cache.trim()

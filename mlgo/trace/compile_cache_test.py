@@ -6,6 +6,7 @@ import tempfile
 import unittest
 import unittest.mock
 
+from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
@@ -43,8 +44,7 @@ class CompileCacheTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         (self.folder / "bin").mkdir()
         clang = pathlib.Path(fake_clang.install(self.folder / "bin", PROBLEM))
-        setup = CompileSetup(clang, PROBLEM, CompileLimits(cpu_seconds=10), 2, 0.5)
-        self.executor = CountingExecutor(setup.executor)
+        self.executor = CountingExecutor(LocalExecutor(2))
         self.setup_used = CompileSetup(clang, PROBLEM, CompileLimits(cpu_seconds=10), 2, 0.5, self.executor)
         self.known = CompileCache(Cache(self.folder / "cache", 10**9), {"clang": "1"})
 

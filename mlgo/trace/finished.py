@@ -23,7 +23,7 @@ def open_trace(folder: pathlib.Path, flag: str) -> tuple[Trace, Problem, manifes
         folder = folder / "trace" / "default"
     stage = manifest.read(folder) if (folder / "modules").is_dir() else None
     name = stage.configuration.get("problem") if stage else None
-    if not isinstance(name, str):
+    if stage is None or not isinstance(name, str):
         raise RunError(f"{flag}={folder}", "is no finished trace", remedy)
     try:
         problem = load_problem(name)

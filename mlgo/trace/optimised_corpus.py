@@ -51,7 +51,7 @@ def optimise_corpus(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, t
             for module in left
         )
         shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-        outcomes = setup.executor.run_ordered(requests)
+        outcomes = setup.run_ordered(requests)
         try:
             for module, outcome in zip(left, outcomes, strict=True):
                 if isinstance(outcome, CompileFailure):
@@ -60,7 +60,7 @@ def optimise_corpus(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, t
                     # Code generation needs no ThinLTO index: what the optimiser did with it is in the bitcode.
                     words = [word for word in module.command if not word.startswith(THINLTO_INDEX)]
                     recorded = (*words, CODE_GENERATION_FLAG)
-                    writer.add(module.name, outcome.object_bytes, recorded, licence=module.licence)
+                    writer.add(module.name, outcome.made_object, recorded, licence=module.licence)
                 shown.advance(1, failures.describe() if failures.failed else "")
         finally:
             outcomes.close()

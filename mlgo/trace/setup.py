@@ -2,11 +2,11 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from mlgo.compiler.code_size import ObjectCode
-from mlgo.compiler.executor import Executor, LocalExecutor
-from mlgo.compiler.request import CompileLimits
+from mlgo.compiler.executor import Executor, LocalExecutor, Outcomes
+from mlgo.compiler.request import CompileLimits, CompileRequest
 from mlgo.problems.problem import Problem
 from mlgo.score.problem_score import score_of
 
@@ -45,5 +45,7 @@ class CompileSetup:
             raise ValueError(
                 f"code_of_bitcode is for problems whose score is the size of the code, and makes no objects: {self}"
             )
-        if self.executor is None:
-            object.__setattr__(self, "executor", LocalExecutor(self.workers))
+
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
+        """Compiles `requests` where the setup says; see `Executor`."""
+        return (self.executor or LocalExecutor(self.workers)).run_ordered(requests)

@@ -4,7 +4,6 @@ import pathlib
 import unittest
 
 from mlgo.compiler.code_size import FunctionCode, ObjectCode
-from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind
 from mlgo.corpus.corpus import Module
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
@@ -47,10 +46,6 @@ def _length_of(bitcode: bytes, name: str) -> ObjectCode:
 
 
 class CompileSetupTest(unittest.TestCase):
-    def test_compiles_run_on_this_machine_unless_said_otherwise(self):
-        setup = CompileSetup(_CLANG, PROBLEM, CompileLimits(), workers=2, max_failure_ratio=0.0)
-        self.assertIsInstance(setup.executor, LocalExecutor)
-
     def test_modules_are_compiled_by_the_executor_given(self):
         setup = CompileSetup(_CLANG, PROBLEM, CompileLimits(), 1, 0.0, executor=_RefusingExecutor())
         modules = [Module.at(name, f"/nowhere/{name}.bc", []) for name in ("a", "b")]

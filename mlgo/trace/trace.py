@@ -109,7 +109,10 @@ def decisions_fault(found: Mapping[str, np.ndarray], problem: Problem) -> str | 
         if name not in found:
             return f"lacks {name!r} of {problem.name}"
     count = len(found[ACTIONS_NAME]) if found[ACTIONS_NAME].ndim else 0
-    expected = {ACTIONS_NAME: ((count,), found[ACTIONS_NAME].dtype), OBSERVATION_CONTEXT_NAME: ((count,), np.int32)}
+    expected: dict[str, tuple[tuple[int, ...], Any]] = {
+        ACTIONS_NAME: ((count,), found[ACTIONS_NAME].dtype),
+        OBSERVATION_CONTEXT_NAME: ((count,), np.int32),
+    }
     expected |= {spec.name: ((count, *spec.shape), spec.dtype) for spec in problem.observation_specs}
     for name, (shape, dtype) in expected.items():
         array = found[name]
@@ -141,8 +144,8 @@ def trace_corpus(
     """
 
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
-        if record.outcome is Outcome.TRACED and keep_decisions:
-            files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log, setup.problem))
+        if isinstance(outcome, CompileResult) and record.outcome is Outcome.TRACED and keep_decisions:
+            files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.made_log, setup.problem))
 
     counts = compile_corpus(folder, corpus, setup, title, model_dir, True, keep)
     if not counts["decisions"]:
@@ -240,7 +243,7 @@ def compile_modules(
         )
         for module, model, wants_decisions, decisions in zip(modules, models, want_decisions, given)
     )
-    outcomes = setup.executor.run_ordered(requests)
+    outcomes = setup.run_ordered(requests)
     try:
         yield from zip(modules, _with_code(outcomes, setup), strict=True)
     finally:
@@ -253,7 +256,7 @@ def _with_code(
     """`outcomes`, with the code that the setup estimates in place of the bitcode."""
     for outcome in outcomes:
         if setup.code_of_bitcode is not None and isinstance(outcome, CompileResult):
-            code = setup.code_of_bitcode(outcome.object_bytes, outcome.module_name)
+            code = setup.code_of_bitcode(outcome.made_object, outcome.module_name)
             outcome = dataclasses.replace(outcome, object_bytes=None, estimated_code=code)
         yield outcome
 

@@ -83,12 +83,13 @@ def verify(
         there = _objects(moved_modules, clang, limits, workers, repeats)
         with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
             # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
-            waiting: collections.deque = collections.deque()
+            waiting: collections.deque[tuple[str, concurrent.futures.Future]] = collections.deque()
             for module in usable:
                 shown.advance(0, f"{found.note()}, at {module.name}")
                 outcome = next(there)
                 reference = next(here) if here is not None else None
-                waiting.append((module.name, pool.submit(_difference, module, outcome, reference, originals, comparer)))
+                answer = pool.submit(_difference, module, outcome, reference, originals, comparer)
+                waiting.append((module.name, answer))
                 while len(waiting) > 64:
                     _settle(*waiting.popleft(), found, shown)
             while waiting:
@@ -172,21 +173,28 @@ def _difference(
     originals: Originals | None,
     comparer: Comparer,
 ) -> Difference | None:
+    """Args: reference: the module's compile in its own folder; None: `originals` has what to compare with."""
     if outside := module.command.places_outside():
         return Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
-    for made in (outcome, reference):
-        if isinstance(made, CompileFailure):
-            return Difference(Reason.COMPILE_FAILED, f"{made.kind.value}: {made.detail}")
+    if isinstance(outcome, CompileFailure):
+        return _failed(outcome)
+    if isinstance(reference, CompileFailure):
+        return _failed(reference)
     try:
-        original = originals(module.name) if originals is not None else reference.object_bytes
+        original = reference.made_object if reference is not None else None
+        original = originals(module.name) if originals is not None else original
     except RunError as error:
         return Difference(Reason.MISSING_ORIGINAL, str(error))
     if original is None:
         return Difference(
             Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
         )
-    difference = comparer.difference(original, outcome.object_bytes)
+    difference = comparer.difference(original, outcome.made_object)
     return difference if originals is None else with_likely_reason(difference, original, module, comparer.embedded)
+
+
+def _failed(failure: CompileFailure) -> Difference:
+    return Difference(Reason.COMPILE_FAILED, f"{failure.kind.value}: {failure.detail}")
 
 
 @contextlib.contextmanager
