@@ -1,5 +1,7 @@
 """A copy of a directory. skylib's `copy_directory` disables caching of its action; this rule does not."""
 
+visibility(["//llvm/...", "//toolchains/python"])
+
 def _copied_directory_impl(ctx):
     copy = ctx.actions.declare_directory(ctx.attr.out)
     ctx.actions.run_shell(

@@ -2,6 +2,8 @@
 
 load("//toolchains/cc:bootstrap.bzl", "bootstrap_elsewhere")
 
+visibility(["//llvm/..."])
+
 def _copied(ctx, file, path):
     copy = ctx.actions.declare_file(path)
     ctx.actions.run_shell(

@@ -5,6 +5,8 @@ load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//llvm:slots.bzl", "SLOTS")
 
+visibility(["//llvm/...", "//release/..."])
+
 # Independent of Bazel's compilation mode: how a compiler with a policy behaves, and how fast it is, must not depend on it.
 GENERATED_COPTS = [
     "-O2",

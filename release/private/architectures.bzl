@@ -7,6 +7,8 @@ load(
     "wrong_architectures",
 )
 
+visibility(["//release/..."])
+
 # "arm" is Arm and Thumb, "aarch64" every variant of it; the others are LLVM's names (llvm/embedded/PolicyTarget.h).
 ARCHITECTURES = ["aarch64", "arm", "riscv32", "riscv64", "x86_64"]
 

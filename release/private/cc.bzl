@@ -3,6 +3,8 @@
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("//llvm/private:slots.bzl", "GENERATED_COPTS")
 
+visibility(["//release/..."])
+
 def generated_library(ctx, contexts, srcs = [], hdrs = [], objects = [], includes = []):
     """A CcInfo of generated sources, headers and objects.
 

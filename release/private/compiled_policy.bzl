@@ -5,6 +5,8 @@ load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
 load("//release/private:cc.bzl", "generated_library")
 load("//release/private:policy_directory.bzl", "policy_directory")
 
+visibility(["//release/...", "//tests/..."])
+
 BACKENDS = ["aot", "cpp"]
 
 AbsentPolicyInfo = provider("Marks a `no_policy`.", fields = {})

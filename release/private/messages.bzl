@@ -2,6 +2,8 @@
 
 load("//llvm:slots.bzl", "SLOTS")
 
+visibility(["//release/..."])
+
 def no_saved_model(label, files):
     """The files of a policy contain no SavedModel, or several.
 

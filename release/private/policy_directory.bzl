@@ -2,6 +2,8 @@
 
 load("//release/private:messages.bzl", "no_saved_model")
 
+visibility(["//release/..."])
+
 def policy_directory(label, files):
     """(directory, None) of the SavedModel among `files`, or (None, an error message).
 

@@ -1,5 +1,7 @@
 """Names of policies, by which a compiler's option selects one of several for a problem."""
 
+visibility(["//release/..."])
+
 _ENDS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _INSIDE = _ENDS + "._-"
 

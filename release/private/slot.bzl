@@ -8,6 +8,8 @@ load("//release/private:cc.bzl", "generated_library")
 load("//release/private:compiled_policy.bzl", "CompiledPolicyInfo", "compiled_policy")
 load("//release/private:messages.bzl", "named_policy_is_absent")
 
+visibility(["//release/..."])
+
 def _policy_slot_impl(ctx):
     policies = [policy[CompiledPolicyInfo] for policy in ctx.attr.policies]
     for name, policy in zip(ctx.attr.names, policies):

@@ -8,9 +8,11 @@
 
 The packages are those of the host's architecture (architecture.bzl), and `{multiarch}` and `{cpu}` in a tag stand for it; `@debian_host//:host.bzl`
 names it. A tag with `versions` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
+`@sysroot_NAME` has the headers and libraries of a target of //toolchains/cc:cross_targets.bzl.
 `@debian_inventory//:inventory.json` lists the archives of each of these repositories.
 """
 
+load("//toolchains/cc:cross_targets.bzl", "CROSS_TARGETS")
 load(":architecture.bzl", "AMD64", "HOST_VARIABLE", "filled_for")
 load(":archives.bzl", "debian_archives", "debian_inventory")
 load(":entries.bzl", "entry_of", "host_lock", "host_of", "machine_of", "patchelf_entries")
@@ -97,6 +99,18 @@ def _debian_impl(mctx):
     patchelf = patchelf_entries(machine_lock, machine)
     debian_host(name = "debian_host", architecture = host.name)
     inventory = {}
+    for target, cross in CROSS_TARGETS.items():
+        name = "sysroot_" + target
+        entries = [entry_of("package", package, lock["packages"]["bookworm"], host) for package in cross.packages]
+        inventory[name] = {"entries": entries, "kind": "packages"}
+        debian_repository(
+            name = name,
+            architecture = host.name,
+            kind = "packages",
+            entries = entries,
+            exclude = cross.exclude,
+            build_file = Label("//toolchains/cc:cross_sysroot.BUILD.bazel"),
+        )
     for module in mctx.modules:
         for tag in _instances(mctx, module.tags.tree, _TREE, host):
             entries = _packages(lock, tag, host)

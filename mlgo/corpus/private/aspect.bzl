@@ -8,6 +8,8 @@ load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_c
 load("@llvm//:chosen.bzl", "CHOSEN")
 load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "C_EXTENSIONS", "CorpusModulesInfo", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "front_end_module", "owner_name", "source_name")
 
+visibility(["//mlgo/corpus/..."])
+
 # Attributes that lead to what a target links.
 EDGES = ["actual", "deps", "dynamic_deps", "exports", "implementation_deps", "interface_deps", "malloc", "roots", "srcs"]
 

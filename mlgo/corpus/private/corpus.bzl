@@ -4,6 +4,8 @@ load("//toolchains/cc:llvm_toolchain.bzl", "FLAG", "FOR_CORPUS")
 load(":aspect.bzl", "corpus_aspect")
 load(":modules.bzl", "ASSEMBLE", "CorpusModulesInfo", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "module_struct")
 
+visibility(["//mlgo/corpus/..."])
+
 _PLATFORMS = "//command_line_option:platforms"
 
 def _release_impl(settings, attr):

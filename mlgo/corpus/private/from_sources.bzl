@@ -6,6 +6,8 @@ load("//toolchains/cc:llvm_toolchain.bzl", "llvm_toolchain")
 load(":aspect.bzl", "message_not_clang")
 load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "front_end_module", "module_struct", "owner_name", "source_name")
 
+visibility(["//mlgo/corpus/..."])
+
 # How clang turns source into bitcode and records its command is the same at every compilation mode and with every --copt:
 # a corpus does not depend on the compilation mode of the command line.
 _MODES = ["dbg", "fastbuild", "opt"]

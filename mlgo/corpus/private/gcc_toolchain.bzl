@@ -1,5 +1,7 @@
 """Configuration of a C++ toolchain whose compiler calls itself gcc, for the test that it is refused."""
 
+visibility(["//mlgo/corpus/..."])
+
 def _gcc_toolchain_config_impl(ctx):
     return cc_common.create_cc_toolchain_config_info(
         ctx = ctx,

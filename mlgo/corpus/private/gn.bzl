@@ -3,6 +3,8 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load(":modules.bzl", "NO_LICENCE")
 
+visibility(["//mlgo/corpus/...", "//mlgo/evaluation/gn"])
+
 # What a gn project is, and what it is configured with.
 GN_PROJECT_ATTRIBUTES = {
     "tree": attr.label(doc = "The project: one folder, with a .gn file.", allow_files = True, mandatory = True),

@@ -2,6 +2,8 @@
 
 load("@llvm//:chosen.bzl", "CHOSEN")
 
+visibility(["//mlgo/corpus/..."])
+
 CorpusModulesInfo = provider(
     doc = "Compiled modules that have not been put into a directory yet.",
     fields = {

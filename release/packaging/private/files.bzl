@@ -2,6 +2,8 @@
 
 load("@rules_pkg//pkg:providers.bzl", "PackageFilegroupInfo", "PackageFilesInfo", "PackageSymlinkInfo")
 
+visibility(["//release/packaging/..."])
+
 def _compiler_files_impl(ctx):
     tree = ctx.attr.program.label.name + ".llvm/"
     programs, directories, settings, links = {}, {}, {}, []

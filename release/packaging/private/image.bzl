@@ -1,5 +1,7 @@
 """Rules that make container images: a layer of Debian packages, and an image of layers."""
 
+visibility(["//release/packaging/..."])
+
 def _layer_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
     arguments = ctx.actions.args()

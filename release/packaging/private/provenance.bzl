@@ -2,6 +2,8 @@
 
 load("//release/private:policy_directory.bzl", "policy_directory")
 
+visibility(["//release/packaging/..."])
+
 _RepositoriesInfo = provider(
     doc = "The repositories below a target.",
     fields = {"names": "depset of str: canonical repository names; the main one is the empty string."},

@@ -2,6 +2,8 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
+visibility(["//release/tools/..."])
+
 def _tool_options_impl(ctx):
     headers = ctx.attr._headers[CcInfo].compilation_context
     arguments = ctx.actions.args()
