@@ -20,13 +20,13 @@ more than --fail_if_worse_than allows.
 from absl import flags
 
 from mlgo.flags.main import run_command
+from mlgo.pages.markdown import table_lines
+from mlgo.pages.rendering import html
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines, verdict_lines
 from mlgo.reporting.malformed import readable
-from mlgo.reporting.markdown import table_lines
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.rendering import html
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show

@@ -11,7 +11,7 @@ names may be given demangled.
 
 Without --module, the whole corpus is compiled: how often the policy differs from the heuristic, which features its
 decisions depend on (permutation importance), and where it differs most. Output, below --output_dir: explanation.json
-(fields: mlgo/explanation/README.md), explanation.md and importance.svg.
+(fields: mlgo/explanation/README.md), explanation.md and explanation.html.
 
 The policy is evaluated in NumPy, bit for bit as in the compiler, in the states of the default's compile, where the
 heuristic's decisions are logged. In the states of the policy's own compile the heuristic's answer is known for inlining

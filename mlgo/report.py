@@ -38,7 +38,8 @@ def main(arguments: list[str]) -> int:
         raise RunError("the command line", wrong, "Give a folder with results, such as models/inlining_for_size")
     output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / PAGE_NAME
     page = write_page(named, output)
-    show([page.verdict.text, "", f"Report:  {output}", f"Summary: {summary_path(output)}"])
+    verdict = [page.verdict.text, ""] if page.verdict else []
+    show([*verdict, f"Report:  {output}", f"Summary: {summary_path(output)}"])
     return ExitCode.DONE
 
 

@@ -92,7 +92,7 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
         visibility = ["//visibility:public"],
     )
 
-    # The policy with the results of its training and its evaluations: the contents of report.html.
+    # The policy with the results of its training and its evaluations: what //mlgo:report makes report.html of.
     native.filegroup(
         name = "record",
         srcs = native.glob(

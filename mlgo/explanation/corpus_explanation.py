@@ -1,4 +1,4 @@
-"""Explains how a policy differs from the heuristic on a corpus: writes explanation.json, explanation.md and a chart."""
+"""Explains how a policy differs from the heuristic on a corpus: writes explanation.json and its page."""
 
 import dataclasses
 import pathlib
@@ -10,9 +10,9 @@ import numpy as np
 
 from mlgo.compiler.symbols import demangled
 from mlgo.corpus.corpus import Corpus
-from mlgo.explanation import document, terminal
 from mlgo.explanation.asked_policy import AskedNetwork
 from mlgo.explanation.attribution import formula
+from mlgo.explanation.corpus_page import explanation_page
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.importance import Share, importances, share_of
@@ -20,13 +20,13 @@ from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
 from mlgo.learning.observations import concatenate
+from mlgo.pages import markdown, rendering, terminal
 from mlgo.run import files, progress
 from mlgo.run.determinism import generator
 from mlgo.trace.no_decisions import no_decisions
 from mlgo.trace.outcomes import Outcome
 from mlgo.trace.trace import Trace
 
-_CHART_NAME = "importance.svg"
 #: The most decisions for the importance of features of a policy that is asked one state at a time.
 _ONE_BY_ONE = 1_000
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
     own = explainer.compiled("own_states", corpus, True) if problem.default_decision_spec else None
     records = [Trace.load(folder, corpus).records for folder in (default, own) if folder]
     failed = {
-        name: record.failure_kind
+        name: record.failure_kind or ""
         for of_side in records
         for name, record in of_side.items()
         if record.outcome is Outcome.FAILED
@@ -71,7 +71,9 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
     modules = [module.name for module in corpus.modules if module.name not in failed]
     sampled = request.decisions if explainer.asked.graded else min(request.decisions, _ONE_BY_ONE)
     rate = min(1.0, sampled / max(1, sum(records[0][name].decisions for name in modules)))
-    views = _of_modules(explainer, default, modules, False, lambda *view: observe(problem, *view, rate, seed))
+    views = _of_modules(
+        explainer, default, modules, False, lambda decided, answers: observe(problem, decided, answers, rate, seed)
+    )
     views = [view for view in views if view.decisions]
     if not any(len(view.sample) for view in views):
         raise no_decisions(corpus, problem)
@@ -83,12 +85,13 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
         own_differs = share_of(dict(counts), seed) if counts else None
     explanation = _explanation(explainer, request, default, views, own_differs, failed)
     out = explainer.folder.path
-    files.write_json_atomically(out / "explanation.json", explanation.to_json())
-    files.write_atomically(out / "explanation.md", document.markdown(explanation, _CHART_NAME).encode("utf-8"))
-    title = f"{problem.name}: what the policy's decisions hang on"
-    files.write_atomically(out / _CHART_NAME, document.importance_chart(explanation.importance, title))
-    terminal.show_summary(terminal.console(sys.stdout), explanation)
-    print(f"\nResults: {out / 'explanation.json'}, explanation.md, {_CHART_NAME}")
+    content = explanation.to_json()
+    page = explanation_page(content)
+    files.write_json_atomically(out / "explanation.json", content)
+    files.write_atomically(out / "explanation.md", markdown.document(page))
+    files.write_atomically(out / "explanation.html", rendering.html(page))
+    terminal.show(sys.stdout, page)
+    print(f"\nResults: {out / 'explanation.json'}, explanation.md, explanation.html")
 
 
 def _explanation(
@@ -106,7 +109,10 @@ def _explanation(
     chosen = choose_examples(views, request.examples)
     examples = []
     for candidate in chosen:
-        decided, answers = explainer.replayed(default, candidate.module, check=False)
+        view = explainer.replayed(default, candidate.module, check=False)
+        if view is None:
+            raise ValueError(f"{candidate.module} has no decisions any more")
+        decided, answers = view
         typical = typical_of(problem, [decided], [answers.observations])
         examples += explain(asked, problem, decided, answers, [candidate.decision], typical)
     return Explanation(
@@ -152,7 +158,7 @@ def _of_modules(
 
 def _count(decided: RecordedDecisions, answers: Replay) -> tuple[int, int]:
     """(decisions that differ, all decisions)."""
-    return int(answers.differs.sum()), len(decided)
+    return int(answers.known_differs.sum()), len(decided)
 
 
 def _drawn(corpus: Corpus, request: CorpusRequest) -> Corpus:

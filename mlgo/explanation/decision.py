@@ -126,6 +126,9 @@ def explain(
             typical.values if not choosing else {} if compared is None else _values(problem, recorded, n, compared)
         )
         index = place.get(n)
+        reasons: tuple[Reason, ...] = ()
+        if why is not None and index is not None:
+            reasons = _reasons(why.features, why.contributions[index], values, against)
         explained.append(
             ExplainedDecision(
                 module=recorded.module,
@@ -140,11 +143,13 @@ def explain(
                 candidates=int(np.diff(replayed.observations.offsets)[n]) if choosing else None,
                 margin=replayed.margin(n),
                 alternative="" if compared is None else problem.choice_name(compared),
-                explained=None if index is None else float(why.explained[index]),
-                typical=None if index is None else why.typical,
-                reasons=() if index is None else _reasons(why.features, why.contributions[index], values, against),
+                explained=None if why is None or index is None else float(why.explained[index]),
+                typical=None if why is None or index is None else why.typical,
+                reasons=reasons,
                 values=values,
-                heuristic_values=_values(problem, recorded, n, other) if choosing and differs else None,
+                heuristic_values=_values(problem, recorded, n, other)
+                if choosing and differs and other is not None
+                else None,
             )
         )
     return explained
@@ -173,7 +178,7 @@ def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float
             values[spec.name] = float(_lengths(flat[None])[0])
         else:
             values[spec.name] = float(flat[int(choice) if len(flat) > 1 else 0])
-    if problem.mask_feature is not None:
+    if problem.mask_feature is not None and problem.action_count is not None:
         values[LAST_POSITION] = float(int(choice) == problem.action_count - 1)
     return values
 

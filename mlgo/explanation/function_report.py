@@ -1,11 +1,14 @@
-"""The report of one function's decisions, which terminal.py and page.py show."""
+"""The report of one function's decisions, as a page."""
 
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from mlgo.explanation.decision import ExplainedDecision, Reason
+from mlgo.explanation.decision import ExplainedDecision
 from mlgo.learning.linear_network import TOP_LOGIT
+from mlgo.pages.change import Tone
+from mlgo.pages.page import Block, Cell, Details, Facts, Group, Page, Paragraph, Point, Table
+from mlgo.pages.page import Section as PageSection
 from mlgo.problems.problem import Problem
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
@@ -65,11 +68,11 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
     """The scores of the function and of its module under the default and under the policy."""
     lines = []
     score = score_of(problem)
-    pair = [record.functions.get(function) for record in (default, policy)]
-    if None not in pair:
-        lines.append(_change(f"this function: {score.unit}", pair[0].score, pair[1].score))
+    before, after = (record.functions.get(function) for record in (default, policy))
+    if before is not None and after is not None:
+        lines.append(_change(f"this function: {score.unit}", before.score, after.score))
     else:
-        without = [name for name, found in zip(("the default", "the policy"), pair) if found is None]
+        without = [name for name, found in (("the default", before), ("the policy", after)) if found is None]
         lines.append(f"this function: nothing is left of it in the object under {' and under '.join(without)}")
     what, totals = score.totals([record.functions for record in (default, policy)])
     lines.append(_change(f"its module: {what}", *totals))
@@ -123,16 +126,74 @@ def heuristic_text(decision: ExplainedDecision) -> str:
     return f"{decision.heuristic}, to which the policy gives p {decision.heuristic_probability:.2f}"
 
 
-def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Reason], float, int]:
-    """(the reasons to show, the sum of the others, the number of the others).
-
-    Args: count: the most to show, without those of about 0; 0: all.
-    """
-    shown = (
-        [reason for reason in decision.reasons[:count] if abs(reason.adds) >= _NOTHING] if count else decision.reasons
+def function_page(report: FunctionReport) -> Page:
+    """The page of a function."""
+    name = report.demangled.get(report.function, report.function)
+    mangled = "" if name == report.function else f"{report.function} "
+    return Page(
+        title=f"{report.problem}: {name}",
+        lead=f"{mangled}in {report.module}, policy {report.policy}",
+        verdict=None,
+        points=[Point(Tone.PLAIN, text) for text in (*report.outcome, report.basis)],
+        cards=[],
+        sections=[_page_section(report, section, f"states-{n}") for n, section in enumerate(report.sections)],
+        kind="mlgo explanation",
+        ending="",
     )
+
+
+def _page_section(report: FunctionReport, section: Section, anchor: str) -> PageSection:
+    text = f"{section.total} decisions"
+    text += "" if section.differing is None else f", {section.differing} differ from the heuristic"
+    if hidden := section.total - len(section.decisions):
+        text += f"; {hidden} more decisions are not shown, see --limit, --callsite and --only_different"
+    groups = [_decision(report, decision) for decision in section.decisions]
+    short_title = section.title.removeprefix("In the states of ")
+    return PageSection(anchor, section.title, short_title, [Paragraph(f"{text}. {section.remark}"), *groups])
+
+
+def _decision(report: FunctionReport, decision: ExplainedDecision) -> Group:
+    callee = report.demangled.get(decision.callee, decision.callee)
+    title = f"Decision {decision.number}" + (f": call of {short(callee)}" if callee else "")
+    facts = [("policy", choice_text(decision)), ("heuristic", heuristic_text(decision))]
+    facts += [("callee", callee)] if callee != short(callee) else []
+    blocks: list[Block] = [Facts(facts)]
+    if decision.explained is None:
+        blocks.append(Paragraph("No alternative."))
+    else:
+        blocks.append(_reasons(decision, report.reasons))
+    if report.all_values:
+        where = f", at {decision.policy}" if decision.candidates is not None else ""
+        values = [(feature, number(value)) for feature, value in decision.values.items()]
+        blocks.append(Details(f"All it was shown{where}", [Facts(values)]))
+    return Group(f"{title} (differs)" if decision.differs else title, blocks, marked=bool(decision.differs))
+
+
+def _reasons(decision: ExplainedDecision, count: int) -> Table:
+    """The contributions. Args: count: the most to show, without those of about 0; 0: all."""
+    shown = [each for each in decision.reasons[: count or None] if not count or abs(each.adds) >= _NOTHING]
     rest = decision.reasons[len(shown) :]
-    return shown, sum(reason.adds for reason in rest), len(rest)
+    largest = max((abs(reason.adds) for reason in shown), default=0.0) or 1.0
+    rows = [
+        [
+            Cell(reason.feature),
+            Cell(number(reason.value), number=True),
+            Cell(number(reason.compared), number=True),
+            Cell(f"{reason.adds:+.2f}", number=True, bar=round(100.0 * reason.adds / largest, 1)),
+        ]
+        for reason in shown
+    ]
+    if rest:
+        others = f"{len(rest)} other{'s' * (len(rest) > 1)}"
+        adds = Cell(f"{sum(reason.adds for reason in rest):+.2f}", number=True, bar=0.0)
+        rows.append([Cell(others), Cell("", number=True), Cell("", number=True), adds])
+    columns = (
+        "feature",
+        decision.policy if decision.alternative else "value",
+        decision.alternative or "median",
+        "adds",
+    )
+    return Table("", columns, rows)
 
 
 def number(value: float | None) -> str:

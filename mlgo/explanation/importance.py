@@ -70,9 +70,10 @@ def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
     Raises: ValueError: there is no decision.
     """
     totals = sum(total for _, total in counts.values())
-    if not totals:
+    found = summarize_totals(counts, seed) if totals else None
+    if found is None:
         raise ValueError("a share needs at least one decision")
-    found, count = summarize_totals(counts, seed), float(sum(count for count, _ in counts.values()))
+    count = float(sum(count for count, _ in counts.values()))
     return Share(count, totals, found.modules, found.geometric_mean, found.low, found.high)
 
 

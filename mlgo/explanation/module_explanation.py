@@ -6,12 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from mlgo.compiler.symbols import demangled
-from mlgo.explanation import function_report, selection, terminal
+from mlgo.explanation import function_report, selection
 from mlgo.explanation.decision import typical_of
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.function_report import FunctionReport
-from mlgo.explanation.page import page
 from mlgo.explanation.sections import Shown, View, sections_of
+from mlgo.pages import rendering, terminal
+from mlgo.pages.page import Cell, Page, Table
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.outcomes import ModuleRecord
@@ -70,12 +71,12 @@ def explain_module(explainer: Explainer, module: str, request: FunctionRequest) 
         wrong = f"has no decision of {explainer.problem.name}"
         raise RunError(f"module {module}", wrong, "Give another module", ExitCode.NOTHING_PRODUCED)
     if not request.function and len(shown) > 1:
-        terminal.show_functions(terminal.console(sys.stdout), _function_rows(default, policy, shown))
+        terminal.show_blocks(terminal.console(sys.stdout), [_functions(default, policy, shown)])
         return
     name = request.function or next(iter(shown))
     function = selection.the_one(name, shown, "--function", "function", f"module {module}")
     records = [Trace.load(folder, corpus).records[module] for folder in folders]
-    report = _report(
+    page = _page(
         explainer,
         default,
         policy,
@@ -84,25 +85,27 @@ def explain_module(explainer: Explainer, module: str, request: FunctionRequest) 
         names,
         request,
     )
-    terminal.show_function(terminal.console(sys.stdout), report)
+    terminal.show(sys.stdout, page)
     if request.html:
-        files.write_atomically(request.html, page(report))
+        files.write_atomically(request.html, rendering.html(page))
         print(f"\nPage: {request.html}")
 
 
-def _function_rows(
-    default: View | None, policy: View | None, shown: Mapping[str, str]
-) -> list[tuple[str, str, int, int, int]]:
-    """Rows for terminal.show_functions; functions with the most differing decisions first."""
+def _functions(default: View | None, policy: View | None, shown: Mapping[str, str]) -> Table:
+    """The functions with their decisions, those with the most differing ones first."""
     rows = []
     for function, name in shown.items():
         decisions = default[0].by_function().get(function, []) if default else []
         own = policy[0].by_function().get(function, []) if policy else []
-        rows.append((function, name, len(decisions), sum(bool(default[1].differs[n]) for n in decisions), len(own)))
-    return sorted(rows, key=lambda row: (-row[3], -row[2], row[0]))
+        differs = default[1].differs if default else None
+        rows.append((function, name, len(decisions), 0 if differs is None else int(differs[decisions].sum()), len(own)))
+    rows.sort(key=lambda row: (-row[3], -row[2], row[0]))
+    caption = "Functions to explain with --function; decisions of the default's compile"
+    columns = ("function", "decisions", "differ", "under the policy")
+    return Table(caption, columns, [[Cell(name), *map(Cell.of_number, counts)] for _, name, *counts in rows])
 
 
-def _report(
+def _page(
     explainer: Explainer,
     default: View | None,
     policy: View | None,
@@ -110,11 +113,14 @@ def _report(
     shown: Shown,
     names: Mapping[str, str],
     request: FunctionRequest,
-) -> FunctionReport:
+) -> Page:
     problem, asked = explainer.problem, explainer.asked
-    decided, answers = default or policy
+    view = default or policy
+    if view is None:
+        raise ValueError("a function without decisions has no page")
+    decided, answers = view
     typical = typical_of(problem, [decided], [answers.observations])
-    return FunctionReport(
+    report = FunctionReport(
         problem=problem.name,
         policy=f"{request.policy} ({explainer.digest[:_SHORT_DIGEST]})",
         module=decided.module,
@@ -131,3 +137,4 @@ def _report(
         reasons=0 if request.all_features else request.features,
         all_values=request.all_features,
     )
+    return function_report.function_page(report)

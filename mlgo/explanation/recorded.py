@@ -86,7 +86,7 @@ def record_corpus(
 
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         del record
-        if isinstance(outcome, CompileResult) and outcome.log.observation_count:
+        if isinstance(outcome, CompileResult) and outcome.log is not None and outcome.log.observation_count:
             content = encode(outcome.log, setup.problem, heuristic_decided=model_dir is None)
             files.write_atomically(_path(folder, module.name), content)
 

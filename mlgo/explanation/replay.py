@@ -75,12 +75,19 @@ class Replay:
         other = self.alternative(decision)
         return None if other is None else float(self.logits[own]) - float(self.logits[other])
 
+    @property
+    def known_differs(self) -> np.ndarray:
+        """bool [N]. Raises: ValueError: the heuristic's decisions are unknown."""
+        if self.differs is None:
+            raise ValueError("the heuristic's decisions are unknown")
+        return self.differs
+
     def alternative(self, decision: int) -> int | None:
         """The row that a categorical choice is compared with: the heuristic's or, where they agree, the second
         choice's."""
         if self.observations.kind != "categorical":
             return None
-        if self.differs is not None and self.differs[decision]:
+        if self.heuristic is not None and self.differs is not None and self.differs[decision]:
             return self.row_of(decision, self.heuristic[decision])
         return self.runner_up(decision)
 
@@ -116,7 +123,7 @@ def with_decisions(observations: Observations, decisions: np.ndarray) -> Observa
     Args: decisions: [N], as `Observations.actions`; each is legal in its state.
     """
     if observations.kind != "categorical":
-        return dataclasses.replace(observations, answers=decisions.astype(np.float32))
+        return dataclasses.replace(observations, outputs=decisions.astype(np.float32))
     row_decision = np.repeat(decisions, np.diff(observations.offsets))
     return dataclasses.replace(
         observations, chosen=np.flatnonzero(observations.positions == row_decision).astype(np.int64)

@@ -71,7 +71,7 @@ def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rat
     sampled = np.flatnonzero(random.random(len(recorded)) < rate)
     found = [
         Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), replayed.margin(n) or 0.0)
-        for n in np.flatnonzero(replayed.differs).tolist()
+        for n in np.flatnonzero(replayed.known_differs).tolist()
     ]
     found.sort(key=lambda each: (-each.margin, each.decision))
     kept = varied(found, _CANDIDATES_PER_MODULE, [lambda each: each.function], [1])
@@ -202,7 +202,7 @@ class Explanation:
 
 def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
     """The decisions of heuristic and policy; positions and numbers become "one" and "another"."""
-    if problem.decision_kind == "continuous":
+    if problem.decision_kind == "continuous" or replayed.heuristic is None:
         return "one order", "another"
     theirs, ours = int(replayed.heuristic[decision]), int(replayed.policy[decision])
     first = problem.choice_names.get(theirs, problem.other_choice_name.format("one"))

@@ -1,17 +1,21 @@
 """A corpus's summary of simulated modules: figures, examples, equal bytes for equal seeds."""
 
+import io
 import json
 import unittest
 
-from mlgo.explanation import document
 from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.attribution import formula
+from mlgo.explanation.corpus_page import explanation_page
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances, share_of
 from mlgo.explanation.replay import replay
 from mlgo.explanation.summary import Explanation, choose_examples, differing, observe, ways_of
 from mlgo.explanation.testing import states
 from mlgo.learning.observations import concatenate
+from mlgo.pages import terminal
+from mlgo.pages.markdown import document
+from mlgo.pages.rendering import html
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run import files
@@ -47,7 +51,7 @@ def _explanation(network, problem, recorded, seed=1, rate=1.0):
         examples=examples,
         formula=formula(network),
         failed={"broken": "crash"},
-        demangled={"f0": "void f0<`quoted`>()"},
+        demangled={f"f{number}": "void f<`quoted`>()" for number in range(60)},
     )
 
 
@@ -107,13 +111,13 @@ class SummaryTest(unittest.TestCase):
     def test_a_clone_has_nothing_to_show(self):
         explanation = _explanation(states.stock_inliner(), INLINING, _CALLS)
         self.assertEqual((explanation.differs.count, explanation.examples), (0, []))
-        self.assertIn("Nowhere.", document.markdown(explanation, "chart.svg"))
+        self.assertNotIn("differing decisions", document(explanation_page(explanation.to_json())).decode())
 
     def test_equal_seeds_give_equal_bytes(self):
         def everything(seed):
-            explanation = _explanation(states.stock_inliner(15), INLINING, _CALLS, seed, rate=0.5)
-            chart = document.importance_chart(explanation.importance, "title")
-            return files.encode_json(explanation.to_json()), document.markdown(explanation, "chart.svg"), chart
+            content = _explanation(states.stock_inliner(15), INLINING, _CALLS, seed, rate=0.5).to_json()
+            page = explanation_page(content)
+            return files.encode_json(content), document(page), html(page)
 
         self.assertEqual(everything(1), everything(1))
         self.assertNotEqual(everything(1)[0], everything(2)[0])
@@ -123,15 +127,14 @@ class SummaryTest(unittest.TestCase):
         json.loads(content, parse_constant=lambda name: self.fail(f"{name} is no JSON"))
 
     def test_the_document_names_everything(self):
-        text = document.markdown(_explanation(states.stock_inliner(15), INLINING, _CALLS), "chart.svg")
-        for part in (
-            "of 300 decisions in 5 modules",
-            "broken (crash)",
-            "![Permutation importance](chart.svg)",
-            "7: 0, 23: -16.00",
-        ):
+        page = explanation_page(_explanation(states.stock_inliner(15), INLINING, _CALLS).to_json())
+        text, shown = document(page).decode(), io.StringIO()
+        terminal.show(shown, page)
+        for part in ("% of 300 decisions differ", "broken (crash)", "cost_estimate", "7: 0, 23: -16.00"):
             self.assertIn(part, text)
-        self.assertNotIn("<`quoted`>", text)  # It would end the name's own quotes.
+            self.assertIn(part, shown.getvalue())
+        # In more backticks than it holds.
+        self.assertIn("`` void f<`quoted`>() → g", text)
 
 
 if __name__ == "__main__":

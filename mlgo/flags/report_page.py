@@ -4,12 +4,12 @@ import pathlib
 from collections.abc import Sequence
 
 from mlgo.compiler.symbols import Demangler
+from mlgo.pages.markdown import summary
+from mlgo.pages.page import Page
+from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
-from mlgo.reporting.markdown import markdown
-from mlgo.reporting.page import Page
 from mlgo.reporting.provenance import page_command
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.rendering import html
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import RunError
 
@@ -21,12 +21,12 @@ def write_page(named: Sequence[tuple[str, pathlib.Path]], output: pathlib.Path) 
 
     Raises: RunError: a folder holds no result that can be read, or `output` ends in .md.
     """
-    summary = summary_path(output)
+    summary_file = summary_path(output)
     # One at a time: several folders with one name belong to one policy.
     records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
     page = compose(records, page_command(named, locate.workspace()), Demangler.of_command())
     files.write_atomically(output, html(page))
-    files.write_atomically(summary, markdown(page))
+    files.write_atomically(summary_file, summary(page))
     return page
 
 

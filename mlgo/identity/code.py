@@ -1,6 +1,7 @@
 """mlgo's own code, as far as a result can depend on it: a changed file makes earlier results another version's.
 
-What only shows results does not count (reporting, the rule of the package for pip), nor do tests and documentation.
+What only shows results does not count (pages, reporting, the rule of the package for pip), nor do tests and
+documentation.
 In commands, texts do not count: a text is a string with a space in it, such as the help of a flag or a message.
 """
 
@@ -18,7 +19,7 @@ SEARCHES = (*COMPILES, "evaluation", "search")
 COMMANDS = "*.py"
 
 _ROOT = pathlib.Path(__file__).parents[1]
-_ONLY_SHOWN = frozenset(("reporting", "wheel"))
+_ONLY_SHOWN = frozenset(("pages", "reporting", "wheel"))
 _WITHOUT_TEXTS = frozenset((COMMANDS, "commands"))
 #: Sources, and the libraries that Python loads: a program has compiler/libtraining_log_reader.so but not its source.
 _SUFFIXES = (".cc", ".h", ".py", ".so")

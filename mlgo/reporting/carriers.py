@@ -3,8 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from mlgo.evaluation.weighted_sum import Contributor, WeightedSum
-from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Change, Details, Paragraph, Table
+from mlgo.pages.charts import Forest, ForestRow
+from mlgo.pages.numbers import share_text
+from mlgo.pages.page import Block, Cell, Details, Paragraph, Table
 from mlgo.reporting.records import CorpusResult
 from mlgo.reporting.titles import corpus_title, side_title
 
@@ -22,16 +23,10 @@ def sum_blocks(corpora: Sequence[CorpusResult], policies: Collection[str]) -> li
         return [Paragraph(_MISSING)] if any(side.mean for _, side in sides) else []
     unit = corpora[0].unit
     rows = [
-        (
-            corpus_title(corpus.name),
-            side_title(side.name),
-            drawings.counts_note(weighted.summary),
-            Change.of(weighted.summary),
-            side.name in policies,
-        )
+        ForestRow.of(corpus_title(corpus.name), side_title(side.name), weighted.summary, side.name in policies)
         for corpus, side, weighted in known
     ]
-    drawn = drawings.forest(f"Weighted sum: the sum of the scores of all {unit}, which counts each by its score.", rows)
+    drawn = Forest(f"Weighted sum: the sum of the scores of all {unit}, which counts each by its score.", rows)
     tables = [
         _table(
             f"{corpus_title(corpus.name)}, {side_title(side.name)}" if len(policies) > 1 else corpus_title(corpus.name),
@@ -47,8 +42,8 @@ def sum_blocks(corpora: Sequence[CorpusResult], policies: Collection[str]) -> li
 def _table(title: str, unit: str, weighted: WeightedSum) -> Table:
     count, scores, changes = weighted.summary.functions, weighted.largest_scores, weighted.largest_changes
     caption = (
-        f"{title}: {drawings.share_text(weighted.largest_scores_share)} of the sum is in {len(scores)} of {count}"
-        f" {unit}, and {drawings.share_text(weighted.largest_changes_share)} of all its changes in {len(changes)}."
+        f"{title}: {share_text(weighted.largest_scores_share)} of the sum is in {len(scores)} of {count}"
+        f" {unit}, and {share_text(weighted.largest_changes_share)} of all its changes in {len(changes)}."
     )
     shown = list(dict.fromkeys((*scores, *changes)))
     by_function = any(each.function for each in shown)
@@ -60,6 +55,6 @@ def _row(contributor: Contributor, by_function: bool) -> tuple[Cell, ...]:
     return (
         Cell.of_name(contributor.module),
         *((Cell.of_name(contributor.function),) if by_function else ()),
-        Cell(drawings.share_text(contributor.share), number=True),
-        Cell(drawings.percent(100.0 * contributor.change), number=True),
+        Cell(share_text(contributor.share), number=True),
+        Cell.of_ratio(1.0 + contributor.change),
     )

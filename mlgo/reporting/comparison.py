@@ -5,7 +5,6 @@ The first policy is the reference. Rows that one policy lacks are omitted for al
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize, summarize_totals
 from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict, counts_of_programs
@@ -219,8 +218,8 @@ _OfCorpus = tuple[str | None, _Table, SideResult]
 
 def _by_corpus(contender: Contender, first: Contender) -> dict[str, _OfCorpus]:
     """Corpus -> (digest, rows by module and function, result). Equal digests get the name that `first` uses."""
-    names = {corpus.digest: corpus.name for corpus in first.corpora if corpus.digest is not None}
-    found = {}
+    names: dict[str | None, str] = {each.digest: each.name for each in first.corpora if each.digest is not None}
+    found: dict[str, _OfCorpus] = {}
     for corpus in contender.corpora:
         for side in corpus.sides:
             found.setdefault(
@@ -282,8 +281,8 @@ def _pairings(corpus: str, contenders: Sequence[Contender], measured: Sequence[_
     found, unit = [], "functions" if any(function for _, function in common) else "modules"
     for contender, (_, table, side) in zip(contenders, measured, strict=True):
         if linked:
-            default = summarize_totals({key[0]: (table[key].linked, table[key].default_linked) for key in common}, seed)
-            first = summarize_totals({key[0]: (table[key].linked, tables[0][key].linked) for key in common}, seed)
+            default = summarize_totals(_linked(table, {key: table[key].default_linked for key in common}), seed)
+            first = summarize_totals(_linked(table, {key: tables[0][key].linked for key in common}), seed)
         else:
             of_default = _sum({key: (table[key].score, table[key].default_score) for key in common}, table, seed)
             mean = _geometric({key: table[key].ratio for key in common}, seed)
@@ -291,13 +290,22 @@ def _pairings(corpus: str, contenders: Sequence[Contender], measured: Sequence[_
             first = _geometric({key: table[key].ratio / tables[0][key].ratio for key in common}, seed)
         if default is None or first is None:
             return []
-        against: tuple[Any, ...] = (None, None, None, None)
-        if contender is not contenders[0]:
-            sums = _sum({key: (table[key].score, tables[0][key].score) for key in common}, table, seed)
-            against = (first, sums, *_against(side, measured[0][2], seed))
         left_out = len(everything) - len(common)
-        found.append(Pairing(corpus, contender.name, default, *against, linked, unit, left_out))
+        if contender is contenders[0]:
+            found.append(Pairing(corpus, contender.name, default, None, None, None, None, linked, unit, left_out))
+            continue
+        sums = _sum({key: (table[key].score, tables[0][key].score) for key in common}, table, seed)
+        counts, code = _against(side, measured[0][2], seed)
+        found.append(Pairing(corpus, contender.name, default, first, sums, counts, code, linked, unit, left_out))
     return found
+
+
+def _linked(table: _Table, base: Mapping[tuple[str, str], int | None]) -> dict[str, tuple[float, float]]:
+    """Module -> (bytes in the linked image, those of `base`), where both are known."""
+    pairs = {key[0]: (table[key].linked, default) for key, default in base.items()}
+    return {
+        module: (own, default) for module, (own, default) in pairs.items() if own is not None and default is not None
+    }
 
 
 def _against(side: SideResult, first: SideResult, seed: int) -> tuple[Evidence | None, float | None]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import Claim, Verdict
-from mlgo.reporting import drawings
+from mlgo.pages.change import Change, Tone
+from mlgo.pages.charts import Forest, ForestRow
+from mlgo.pages.numbers import number
+from mlgo.pages.page import Block, Card, Cell, Facts, Page, Paragraph, Point, Section, Table
 from mlgo.reporting.comparison import Contender, Pairing
 from mlgo.reporting.headline import joined, line_of, measures_over_corpora, worst_of
-from mlgo.reporting.page import Block, Card, Cell, Change, Facts, Page, Paragraph, Point, Section, Table, Tone
-from mlgo.reporting.scale import number
 from mlgo.reporting.titles import corpus_title, side_title
 from mlgo.run.tabular import aligned_lines
 
@@ -24,11 +26,11 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
         else:
             signs = f"{paired.better} / {paired.worse} / {paired.equal}"
             mean = None if pairing.linked else paired
-            counted = pairing.counts and drawings.percent(100.0 * (pairing.counts.ratio - 1.0))
+            counted = pairing.counts.ratio if pairing.counts else None
             # Without their intervals, which the verdict has: the table must fit the paper.
-            beside = [drawings.change_cells(mean)[0], *(Cell(text or "", number=True) for text in (counted, signs))]
-            first = [*drawings.change_cells(pairing.headline), *beside]
-        names, default = (Cell(pairing.corpus), Cell(pairing.contender)), drawings.change_cells(pairing.against_default)
+            beside = [Cell.of_summary(mean)[0], Cell.of_ratio(counted), Cell(signs, number=True)]
+            first = [*Cell.of_summary(pairing.headline), *beside]
+        names, default = (Cell(pairing.corpus), Cell(pairing.contender)), Cell.of_summary(pairing.against_default)
         rows.append((*names, *first, *default, Cell(_samples(pairing), number=True)))
     return Table("Paired by function or module; negative is better.", _COLUMNS, rows)
 
@@ -41,15 +43,15 @@ def text_lines(table: Table) -> list[str]:
 def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing], not_shared: Sequence[str]) -> Page:
     """The page. Args: pairings: at least one; not_shared: corpora that some contender lacks."""
     first = contenders[0].name
-    paired = [pairing for pairing in pairings if pairing.against_first is not None]
+    paired = [(pairing, found) for pairing in pairings if (found := pairing.verdict) is not None]
     cards = [
         Card(
             f"{pairing.contender}: {corpus_title(pairing.corpus)}",
-            _change(pairing.verdict),
+            _change(found),
             f"{_what(pairing)}, against {first}, paired",
             _samples(pairing),
         )
-        for pairing in paired
+        for pairing, found in paired
     ]
     points = []
     if not_shared:
@@ -61,7 +63,7 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
     points += [
         Point(Tone.EQUAL, line)
         for pairing, line in verdict_lines(pairings)
-        if pairing.verdict.claim is Claim.DISAGREEING
+        if pairing.verdict is not None and pairing.verdict.claim is Claim.DISAGREEING
     ]
     return Page(
         title=f"{', '.join(contender.name for contender in contenders[1:])} against {first}",
@@ -93,32 +95,33 @@ def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
         Paragraph(
             f"Each function or module is paired with the same one under {first}, which removes their common variation."
         ),
-        drawings.forest(f"Against {first}.", against_first),
-        drawings.forest("Against the compiler's default, same rows.", against_default),
+        Forest(f"Against {first}.", against_first),
+        Forest("Against the compiler's default, same rows.", against_default),
         comparison_table(pairings),
     ]
 
 
-def _row(pairing: Pairing, summary) -> tuple[str, str, str, Change, bool]:
-    names, note = (corpus_title(pairing.corpus), side_title(pairing.contender)), drawings.counts_note(summary)
-    return (*names, note, Change.of(summary), pairing.against_first is not None)
+def _row(pairing: Pairing, summary: RatioSummary) -> ForestRow:
+    names = corpus_title(pairing.corpus), side_title(pairing.contender)
+    return ForestRow.of(*names, summary, pairing.against_first is not None)
 
 
-def _verdict(paired: Sequence[Pairing], first: str) -> Point:
+def _verdict(paired: Sequence[tuple[Pairing, Verdict]], first: str) -> Point:
     """A short sentence per contender: one number, its interval, and the worst corpus."""
     points = []
-    for name in dict.fromkeys(pairing.contender for pairing in paired):
-        own = [pairing for pairing in paired if pairing.contender == name]
+    for name in dict.fromkeys(pairing.contender for pairing, _ in paired):
+        own = [pairing for pairing, _ in paired if pairing.contender == name]
         prefix = f"{name} against {first}: "
         if len(own) == 1:
             where = f"{_what(own[0])} on {corpus_title(own[0].corpus)}"
-            points.append(line_of(prefix, own[0].verdict, where, f", {_samples(own[0])}"))
+            points += [line_of(prefix, each, where, f", {_samples(own[0])}") for of, each in paired if of is own[0]]
             continue
         linked = [pairing.against_first if pairing.linked else None for pairing in own]
         sums = [each.sum_against_first.summary if each.sum_against_first else None for each in own]
         found = measures_over_corpora(linked, sums, [pairing.against_first for pairing in own])
-        worst = max(own, key=lambda pairing: pairing.headline.geometric_mean)
-        points.append(line_of(prefix, found, None, worst_of(corpus_title(worst.corpus), worst.headline)))
+        headlines = [(each.headline, each.corpus) for each in own if each.headline is not None]
+        worst, corpus = max(headlines, key=lambda entry: entry[0].geometric_mean)
+        points.append(line_of(prefix, found, None, worst_of(corpus_title(corpus), worst)))
     return joined(points)
 
 

@@ -7,10 +7,10 @@ import unittest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.evaluation.verdict import Claim
+from mlgo.pages.change import Tone
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, verdict_lines
-from mlgo.reporting.page import Tone
 from mlgo.reporting.records import CorpusResult, Row, SideResult
 from mlgo.reporting.testing import made_up
 from mlgo.reporting.testing.folder_case import FolderTestCase

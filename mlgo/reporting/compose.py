@@ -4,19 +4,22 @@ import dataclasses
 from collections.abc import Sequence
 
 from mlgo.compiler.symbols import Demangler
-from mlgo.reporting import eviction_tuning, results, training, tuning
-from mlgo.reporting import programs as real_programs
-from mlgo.reporting.explanation import explanation_section
+from mlgo.explanation.corpus_page import explanation_blocks
+from mlgo.pages.change import Tone
+from mlgo.pages.numbers import number
+from mlgo.pages.page import Page, Point, grouped_section
+from mlgo.reporting import programs, results, training, tuning
 from mlgo.reporting.headline import headline
 from mlgo.reporting.malformed import readable
-from mlgo.reporting.page import Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.readable_names import with_readable_names
-from mlgo.reporting.records import Evaluation, EvictionTuning, Explanation, Programs, Record, Run, Tuning
-from mlgo.reporting.scale import number
+from mlgo.reporting.records import Content, Evaluation, Kind, Record, Run
 
 #: Seed of the bootstraps that a page computes itself.
 SEED = 1
+
+#: The order of the kinds on a page.
+_ORDER = (Kind.PROGRAMS, Kind.TUNING, Kind.EVICTION_TUNING, Kind.EXPLANATION)
 
 
 def compose(records: Sequence[Record], again: str = "", demangler: Demangler | None = None) -> Page:
@@ -35,38 +38,42 @@ def compose(records: Sequence[Record], again: str = "", demangler: Demangler | N
 def _composed(records: Sequence[Record], again: str) -> Page:
     runs = [record for record in records if isinstance(record, Run)]
     evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
-    programs = [record for record in records if isinstance(record, Programs)]
-    explanations = [record for record in records if isinstance(record, Explanation)]
-    tunings = [record for record in records if isinstance(record, Tuning)]
-    of_evictions = [record for record in records if isinstance(record, EvictionTuning)]
-    ordered: list[Record] = [*runs, *evaluations, *programs, *tunings, *of_evictions, *explanations]
+    others = [each for kind in _ORDER for each in records if isinstance(each, Content) and each.kind is kind]
+    measured = [record for record in others if record.kind is Kind.PROGRAMS]
+    explained = [(each.name, explanation_blocks(each.content)) for each in others if each.kind is Kind.EXPLANATION]
     found = results.results_of(runs, evaluations)
     # Where the table of an evaluation was not kept, the held-out result of its run is shown.
     tabled = found if any(result.side.rows for result in found) else results.results_of(runs, [])
+    ordered: list[Record] = [*runs, *evaluations, *others]
     sections = [
         results.evaluation_section(evaluations, runs),
         results.distribution_section(tabled),
         results.regressions_section(tabled),
-        real_programs.programs_section(programs),
-        tuning.tuning_section(tunings),
-        eviction_tuning.tuning_section(of_evictions),
+        programs.programs_section(measured),
+        *tuning.tuning_sections(others),
         training.training_section(runs),
         training.learning_section(runs),
-        explanation_section(explanations),
+        grouped_section("explanation", "Feature importance", "Explanation", explained),
         training.failures_section(runs, evaluations),
         commands_section(ordered, again),
         provenance_section(ordered),
     ]
     names = list(dict.fromkeys(record.name for record in records))
-    headlines = [*real_programs.cards(programs), *tuning.cards(tunings), *eviction_tuning.cards(of_evictions)]
+    headlines = [*programs.cards(measured), *tuning.cards(others)]
     verdict = headline(found, headlines) or Point(Tone.EQUAL, "There is no result on held-out code yet.")
+    unfinished = [run.name for run in runs if run.chosen_iteration is None]
     return Page(
-        title=" and ".join(_title(name) for name in names)
-        if len(names) <= 2
-        else f"{len(names)} policies: {', '.join(names)}",
-        lead=_lead(runs, evaluations, programs, [*tunings, *of_evictions], explanations),
+        title=" and ".join(map(_title, names)) if len(names) <= 2 else f"{len(names)} policies: {', '.join(names)}",
+        lead=_lead(runs, evaluations, others),
         verdict=verdict,
-        points=(*_points(found, runs), *real_programs.points(programs)),
+        points=(
+            *results.points(found, SEED),
+            *(
+                Point(Tone.EQUAL, f"The run {name} has not ended: its figures are those of an unfinished policy.")
+                for name in unfinished
+            ),
+            *programs.points(measured),
+        ),
         cards=(*headlines, *results.cards(found)),
         sections=tuple(section for section in sections if section is not None),
     )
@@ -86,12 +93,15 @@ def _completed(evaluation: Evaluation, runs: Sequence[Run]) -> Evaluation:
     return dataclasses.replace(evaluation, problem=problem)
 
 
-def _lead(runs, evaluations, programs, tunings, explanations) -> str:
-    problems = dict.fromkeys(record.problem for record in (*runs, *evaluations) if record.problem)
+def _lead(runs: Sequence[Run], evaluations: Sequence[Evaluation], others: Sequence[Content]) -> str:
+    problems = dict.fromkeys([run.problem for run in runs] + [each.problem for each in evaluations if each.problem])
     problems |= dict.fromkeys(
-        str(record.content["problem"]) for record in (*tunings, *explanations) if record.content.get("problem")
+        str(record.content["problem"])
+        for record in others
+        if record.kind is not Kind.PROGRAMS and record.content.get("problem")
     )
     about = ", ".join(training.problem_title(name) for name in problems) or "a compiler policy"
+    kinds = {record.kind for record in others}
     parts = []
     if runs:
         algorithms = ", ".join(dict.fromkeys(training.algorithm_title(run.settings["algorithm"]) for run in runs))
@@ -101,20 +111,8 @@ def _lead(runs, evaluations, programs, tunings, explanations) -> str:
         modules = number(sum(corpus.module_count for corpus in corpora), 0)
         where = f"{len(corpora)} corpora of {modules} modules in all" if len(corpora) > 1 else f"{modules} modules"
         parts.append(f"evaluated on {where}")
-    if programs:
+    if Kind.PROGRAMS in kinds:
         parts.append("measured in real programs")
-    if tunings:
+    if kinds & {Kind.TUNING, Kind.EVICTION_TUNING}:
         parts.append("searched for one program")
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")
-
-
-def _points(found: Sequence[results.Result], runs: Sequence[Run]) -> list[Point]:
-    """Arguments for and against the policies."""
-    unfinished = [run.name for run in runs if run.chosen_iteration is None]
-    return [
-        *results.points(found, SEED),
-        *(
-            Point(Tone.EQUAL, f"The run {name} has not ended: its figures are those of an unfinished policy.")
-            for name in unfinished
-        ),
-    ]

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import Claim, Evidence, Verdict, verdict, verdict_over_corpora
-from mlgo.reporting import drawings
-from mlgo.reporting.page import Card, Change, Point, Tone, claim_text, tone_of
-from mlgo.reporting.results import Result, by_title, samples
+from mlgo.pages.change import Change, Tone, claim_text
+from mlgo.pages.numbers import percent_of
+from mlgo.pages.page import Card, Point
+from mlgo.reporting.results import Result, by_title, figures_of, samples
 from mlgo.reporting.titles import corpus_title
 
 
@@ -51,19 +52,19 @@ def line_of(prefix: str, found: Verdict, where: str | None, ending: str) -> Poin
     first = found.evidence[0]
     if found.claim is Claim.DISAGREEING or first.counted:
         measures = dataclasses.replace(found, code=None)
-        text = measures.sentence(lambda each: drawings.figures_of(each.ratio, each.low, each.high))
+        text = measures.sentence(figures_of)
     else:
         reason = f" ({found.reason})" if found.reason else ""
-        shown = drawings.figures(Change.of_ratios(first.ratio, first.low, first.high))
+        shown = Change.of_ratios(first.ratio, first.low, first.high).figures
         text = f"{claim_text(found.claim)}{reason}: {where or first.measure} {shown}"
-    code = "" if found.code is None else f"; code {drawings.percent(100.0 * (found.code - 1.0))}"
+    code = "" if found.code is None else f"; code {percent_of(found.code)}"
     text = f"{text}{ending}{code}."
-    return Point(tone_of(found.claim), f"{prefix}{text}" if prefix else _capitalised(text))
+    return Point(Tone.of(found.claim), f"{prefix}{text}" if prefix else _capitalised(text))
 
 
 def worst_of(title: str, summary: RatioSummary) -> str:
     """ "; worst zstd +0.61 %"."""
-    return f"; worst {title} {drawings.percent(Change.of(summary).percent)}"
+    return f"; worst {title} {percent_of(summary.geometric_mean)}"
 
 
 def measures_over_corpora(
@@ -77,7 +78,7 @@ def measures_over_corpora(
 
 def _of_card(card: Card) -> Point:
     change = card.change
-    text = f"{change.verdict}: {_lowered(card.title)} {drawings.figures(change)}, {card.samples}."
+    text = f"{change.verdict}: {_lowered(card.title)} {change.figures}, {card.samples}."
     return Point(change.tone, _capitalised(text))
 
 

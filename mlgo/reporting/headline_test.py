@@ -3,10 +3,10 @@
 import json
 import unittest
 
+from mlgo.pages.change import Tone
+from mlgo.pages.markdown import summary
+from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
-from mlgo.reporting.markdown import markdown
-from mlgo.reporting.page import Tone
-from mlgo.reporting.rendering import html as html_of
 from mlgo.reporting.testing import made_up
 from mlgo.reporting.testing.folder_case import FolderTestCase
 
@@ -43,7 +43,7 @@ class VerdictTest(FolderTestCase):
             made_up.write_scores(self.folder / "e", {"c": [(10.0, 9.0)] * better + [(10.0, 11.0)] * worse})
             (point,) = [each for each in compose(self.read("e")).points if f"{better} are better" in each.text]
             self.assertIs(point.tone, Tone.PLAIN)
-            self.assertNotIn("✅", markdown(compose(self.read("e"))).decode())
+            self.assertNotIn("✅", summary(compose(self.read("e"))).decode())
 
     def test_two_modules_are_too_small_for_a_claim(self):
         made_up.write_scores(self.folder / "e", {"tiny": [(10.0, 8.0), (20.0, 17.0)]})

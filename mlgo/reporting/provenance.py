@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.sides import threshold_of
+from mlgo.pages.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.bindings import FLAGS
-from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import Evaluation, EvictionTuning, Explanation, Programs, Record, Run, Tuning
+from mlgo.reporting.records import Content, Evaluation, Kind, Record, Run
 from mlgo.run.flag_values import default_name
 
 #: Problem -> the command that trains it on the built-in corpora; //mlgo:train_locally trains the others.
@@ -21,11 +21,11 @@ _COMMANDS = {
 }
 
 #: Kind of a record -> its name, and the keys of its content that name inputs.
-_DIGESTS: Mapping[type, tuple[str, Sequence[str]]] = {
-    Programs: ("program measurements", ("digests",)),
-    Tuning: ("search", ("clang", "corpus", "policies")),
-    EvictionTuning: ("search", ("clang", "corpus", "policies")),
-    Explanation: ("explanation", ("problem", "policy", "corpus")),
+_DIGESTS: Mapping[Kind, tuple[str, Sequence[str]]] = {
+    Kind.PROGRAMS: ("program measurements", ("digests",)),
+    Kind.TUNING: ("search", ("clang", "corpus", "policies")),
+    Kind.EVICTION_TUNING: ("search", ("clang", "corpus", "policies")),
+    Kind.EXPLANATION: ("explanation", ("problem", "policy", "corpus")),
 }
 
 
@@ -40,28 +40,25 @@ def commands_section(records: Sequence[Record], again: str) -> Section:
             " results of the digest that is listed under Provenance."
         )
     ]
-    for record in records:
-        if isinstance(record, Run):
-            blocks.append(Commands(f"Train {record.name} again", [training_command(record)]))
-        elif isinstance(record, Evaluation):
-            blocks.append(Commands(f"Evaluate {record.name} again", [evaluation_command(record)]))
-        elif isinstance(record, Programs):
-            blocks.append(
-                Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"])
-            )
-        elif isinstance(record, (Tuning, EvictionTuning)):
-            blocks.append(Commands(f"Search {record.name} again", [tuning_command(record)]))
-        else:
-            problem = record.content.get("problem")
-            words = ["./bazelw run //mlgo:explain --", *([f"--problem={shlex.quote(str(problem))}"] if problem else [])]
-            blocks.append(
-                Commands(
-                    f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])]
-                )
-            )
+    blocks += map(_command, records)
     if again:
         blocks.append(Commands("Write this page again", [again]))
     return Section("commands", "Commands to reproduce", "Commands", blocks)
+
+
+def _command(record: Record) -> Commands:
+    """The command that made `record`."""
+    if isinstance(record, Run):
+        return Commands(f"Train {record.name} again", [training_command(record)])
+    if isinstance(record, Evaluation):
+        return Commands(f"Evaluate {record.name} again", [evaluation_command(record)])
+    if record.kind is Kind.PROGRAMS:
+        return Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"])
+    if record.kind is not Kind.EXPLANATION:
+        return Commands(f"Search {record.name} again", [tuning_command(record)])
+    problem = record.content.get("problem")
+    words = ["./bazelw run //mlgo:explain --", *([f"--problem={shlex.quote(str(problem))}"] if problem else [])]
+    return Commands(f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])])
 
 
 def page_command(named: Sequence[tuple[str, pathlib.Path]], workspace: pathlib.Path | None) -> str:
@@ -132,15 +129,16 @@ def evaluation_command(evaluation: Evaluation) -> str:
     return " ".join(words)
 
 
-def tuning_command(tuning: Tuning | EvictionTuning) -> str:
+def tuning_command(tuning: Content) -> str:
     """The command that made `tuning`."""
     content = tuning.content
     words = ["./bazelw run //mlgo:tune --", f"--problem={shlex.quote(str(content['problem']))}", '--corpus="$CORPUS"']
     words += ['--policy="$POLICY"'] if content["policies"] else []
-    limit = content["tries_limit" if isinstance(tuning, EvictionTuning) else "compiles_limit"]
+    of_evictions = tuning.kind is Kind.EVICTION_TUNING
+    limit = content["tries_limit" if of_evictions else "compiles_limit"]
     words += [f"--compiles={int(limit)}"]
     words += [f"--budget={float(content['budget']):g}"] if content["budget"] is not None else []
-    if isinstance(tuning, EvictionTuning):
+    if of_evictions:
         return " ".join([*words, f"--seed={int(content['seed'])}"])
     words += [f"--reward={shlex.quote(str(content['reward']))}", f"--seed={int(content['seed'])}"]
     return " ".join([*words, *(["--icf"] if content["icf"] else [])])
@@ -170,7 +168,7 @@ def _described(record: Record) -> tuple[str, list[tuple[str, str]]]:
         ]
         rows += [(f"corpus {corpus.name}", corpus.digest or "not recorded") for corpus in record.corpora]
         return f"{record.name}: digests of the evaluation", [*rows, ("seed of the bootstraps", str(record.seed))]
-    kind, keys = _DIGESTS[type(record)]
+    kind, keys = _DIGESTS[record.kind]
     return f"{record.name}: digests of the {kind}", [row for key in keys for row in _flat(record.content.get(key), key)]
 
 

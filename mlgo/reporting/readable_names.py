@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 from mlgo.compiler.symbols import Demangler, mangled_names
-from mlgo.reporting.page import COMMANDS, Block, Cell, Details, Group, Page, Paragraph, Point, Table
+from mlgo.pages.page import COMMANDS, Block, Cell, Details, Group, Page, Paragraph, Point, Table
 
 _Change = Callable[[str], str]
 
@@ -31,7 +31,7 @@ def with_readable_names(page: Page, demangler: Demangler) -> Page:
     ]
     return dataclasses.replace(
         page,
-        verdict=_point(page.verdict, short),
+        verdict=page.verdict and _point(page.verdict, short),
         points=tuple(_point(point, short) for point in page.points),
         sections=tuple(sections),
     )
@@ -39,7 +39,7 @@ def with_readable_names(page: Page, demangler: Demangler) -> Page:
 
 def _texts(page: Page) -> Iterator[str]:
     """The texts of a page that may have names of functions in them."""
-    yield from (point.text for point in (page.verdict, *page.points))
+    yield from (point.text for point in (page.verdict, *page.points) if point is not None)
     for section in page.sections:
         yield from _texts_of(section.blocks)
 

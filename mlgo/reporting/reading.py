@@ -15,16 +15,14 @@ from mlgo.reporting import tables
 from mlgo.reporting.bindings import bindings_of
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.records import (
+    Content,
     CorpusResult,
     Evaluation,
-    EvictionTuning,
-    Explanation,
-    Programs,
+    Kind,
     Record,
     Row,
     Run,
     SideResult,
-    Tuning,
     larger_is_better,
     score_pairs,
 )
@@ -75,22 +73,29 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
     if _is_run(folder):
         found.append(_run(folder, name, place))
     if (folder / "explanation.json").is_file():
-        found.append(Explanation(name, place, _json_object(folder / "explanation.json", "explanation")))
+        content = _json_object(folder / "explanation.json", "explanation")
+        found.append(Content(Kind.EXPLANATION, name, place, content))
     if (folder / "result.json").is_file():
-        content = _json_object(folder / "result.json", "result")
-        if content.get("kind") == "programs":
-            found.append(Programs(name, place, content))
-        elif content.get("kind") == "tuning":
-            found.append(Tuning(name, place, content))
-        elif content.get("kind") == "eviction_tuning":
-            found.append(EvictionTuning(name, place, content))
-        elif "corpora" in content:
-            found.append(_evaluation(folder, content, name, place))
+        result = read_result(folder, name, place)
+        found += [result] if result is not None else []
     for inside in _INSIDE:
         # Of a policy's two measurements in programs, the one in more of them speaks.
         if (folder / inside).is_dir() and not (inside == "programs" and (folder / "all_programs").is_dir()):
             found += _recognised(folder / inside, name, f"{place}/{inside}")
     return found
+
+
+def read_result(folder: pathlib.Path, name: str, place: str, with_rows: bool = True) -> Evaluation | Content | None:
+    """The result.json in `folder`; None: it is of no kind that is known here.
+
+    Args: name, place: of the record; with_rows: whether the table beside it is read too.
+    Raises: RunError: it cannot be read.
+    """
+    content = _json_object(folder / "result.json", "result")
+    kind = content.get("kind")
+    if kind in tuple(Kind):
+        return Content(Kind(kind), name, place, content)
+    return _evaluation(folder, content, name, place, with_rows) if "corpora" in content else None
 
 
 def _place(folder: pathlib.Path, workspace: pathlib.Path | None) -> str:
@@ -167,9 +172,10 @@ def _held_out(folder: pathlib.Path, training: Mapping[str, Any]) -> CorpusResult
         return _corpus("held_out", digest, {"modules": modules, **content}, names, of_sides)
 
 
-def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, place: str) -> Evaluation:
+def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, place: str, with_rows: bool) -> Evaluation:
     table_path = folder / "modules.csv"
-    rows = tables.modules_table(_content(table_path, "modules"), str(table_path)) if table_path.is_file() else {}
+    kept = with_rows and table_path.is_file()
+    rows = tables.modules_table(_content(table_path, "modules"), str(table_path)) if kept else {}
     with readable(f"result of an evaluation ({folder / 'result.json'})"):
         policies, corpora, order = content["policies"], [], content.get("order", {})
         executed = content.get("programs", {}).get("run", {})

@@ -6,10 +6,10 @@ import pathlib
 import tempfile
 import unittest
 
+from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.records import Evaluation, Explanation, Programs, Run
-from mlgo.reporting.rendering import html
+from mlgo.reporting.records import Content, Evaluation, Run
 from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import RunError
 
@@ -25,7 +25,7 @@ class ReadingTest(unittest.TestCase):
 
     def test_a_shipped_policy_is_a_run_with_its_records(self):
         made_up.write_everything(self.folder)
-        self.assertEqual([type(record) for record in self.read()], [Run, Evaluation, Programs, Explanation])
+        self.assertEqual([type(record) for record in self.read()], [Run, Evaluation, Content, Content])
 
     def test_of_two_measurements_in_programs_the_one_in_more_of_them_is_shown(self):
         made_up.write_run(self.folder)

@@ -1,6 +1,7 @@
 """The records of a report: training runs, evaluations, measured programs, explanations, searches."""
 
 import dataclasses
+import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -190,40 +191,29 @@ class Evaluation:
     seed: int
 
 
-@dataclasses.dataclass(frozen=True)
-class Programs:
-    """The result.json of //mlgo:evaluate_programs; any part may be missing."""
+class Kind(enum.StrEnum):
+    """What wrote a result, as "kind" in its JSON file says."""
 
+    PROGRAMS = "programs"  # //mlgo:evaluate_programs
+    TUNING = "tuning"  # //mlgo:tune for inlining
+    EVICTION_TUNING = "eviction_tuning"  # //mlgo:tune for register eviction
+    EXPLANATION = "explanation"  # //mlgo:explain
+
+
+@dataclasses.dataclass(frozen=True)
+class Content:
+    """Another result.
+
+    Attributes:
+      kind: what wrote it.
+      name, place: as of a run.
+      content: of its JSON file; any part may be missing.
+    """
+
+    kind: Kind
     name: str
     place: str
     content: Mapping[str, Any]
 
 
-@dataclasses.dataclass(frozen=True)
-class Explanation:
-    """The explanation.json of //mlgo:explain; any part may be missing."""
-
-    name: str
-    place: str
-    content: Mapping[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class Tuning:
-    """The result.json of //mlgo:tune for inlining."""
-
-    name: str
-    place: str
-    content: Mapping[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class EvictionTuning:
-    """The result.json of //mlgo:tune for register eviction."""
-
-    name: str
-    place: str
-    content: Mapping[str, Any]
-
-
-Record = Run | Evaluation | Programs | Explanation | Tuning | EvictionTuning
+Record = Run | Evaluation | Content

@@ -15,18 +15,19 @@ import unittest.mock
 from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.compiler.symbols import Demangler
+from mlgo.pages.change import Tone
+from mlgo.pages.markdown import document, summary
+from mlgo.pages.page import COMMANDS, Cell, Commands, Details, Group, Page, Paragraph, Point, Section, Table
+from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
-from mlgo.reporting.markdown import markdown
-from mlgo.reporting.page import COMMANDS, Cell, Commands, Details, Group, Page, Paragraph, Point, Section, Table, Tone
 from mlgo.reporting.provenance import page_command, training_command
 from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.records import Explanation, Programs, Run
-from mlgo.reporting.rendering import html as html_of
-from mlgo.reporting.results import REPRODUCE
+from mlgo.reporting.records import Content, Kind, Run
 from mlgo.reporting.testing import made_up
 from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run import flag_values
+from mlgo.run.exit_codes import RunError
 from mlgo.run.tabular import markdown_text
 
 # JSON of the names that results of programs and explanations have, in every wrong place.
@@ -205,7 +206,7 @@ class PageTest(unittest.TestCase):
             copy = pathlib.Path(shutil.copytree(self.folder, pathlib.Path(scratch, "all")))
             again = compose(read_folder(copy, "mine", None))
             self.assertEqual(html_of(again), self.html)
-            self.assertEqual(markdown(again), markdown(self.page))
+            self.assertEqual(summary(again), summary(self.page))
 
     def test_the_verdict_comes_first_with_interval_and_samples(self):
         self.assertIs(self.page.verdict.tone, Tone.BETTER)
@@ -256,7 +257,7 @@ class OtherPagesTest(FolderTestCase):
         page = compose(self.read("bad"))
         self.assertIs(page.verdict.tone, Tone.WORSE)
         self.assertTrue(page.verdict.text.startswith("Worse: "))
-        self.assertTrue(markdown(page).decode().splitlines()[2].startswith("❌ **Worse"))
+        self.assertTrue(summary(page).decode().splitlines()[2].startswith("❌ **Worse"))
 
     def test_the_default_itself_is_not_known_to_differ(self):
         made_up.write_evaluation(self.folder / "same", {"p": 0.0})
@@ -279,26 +280,31 @@ class OtherPagesTest(FolderTestCase):
         self.assertIn("result", anchors)
         self.assertNotIn("regressions", anchors)
 
-    def test_programs_of_unknown_shape_are_passed_over(self):
-        for content in (
-            '{"kind": "programs"}',
-            '{"kind": "programs", "size": 3, "run": {"a": 1}, "symbols": [], "totals": null, "cost": {"x": [1]}}',
-        ):
-            (self.folder / "odd").mkdir(exist_ok=True)
-            (self.folder / "odd" / "result.json").write_text(content, "utf-8")
-            self.assertEqual(_outline(html_of(compose(self.read("odd")))).faults, [])
+    def test_parts_may_be_missing_and_those_of_unknown_shape_are_refused(self):
+        (self.folder / "odd").mkdir()
+        path = self.folder / "odd" / "result.json"
+        path.write_text('{"kind": "programs", "totals": null}', "utf-8")
+        self.assertEqual(_outline(html_of(compose(self.read("odd")))).faults, [])
+        path.write_text('{"kind": "programs", "size": 3}', "utf-8")
+        with self.assertRaisesRegex(RunError, r"results \(odd\): is not one that this version writes"):
+            compose(self.read("odd"))
 
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(_CONTENT)
-    def test_foreign_content_is_shown_or_ignored(self, content):
-        for record in (Programs("p", "p", content), Explanation("e", "e", content)):
-            page = compose([record])
+    def test_foreign_content_is_shown_or_refused(self, content):
+        for kind in (Kind.PROGRAMS, Kind.EXPLANATION):
+            try:
+                page = compose([Content(kind, "p", "p", content)])
+            except RunError as error:
+                self.assertIn("Run the command that wrote it again", str(error))
+                continue
             self.assertEqual(_outline(html_of(page)).faults, [])
-            markdown(page)
+            summary(page)
+            document(page)
 
     def test_markdown_escapes_names(self):
         made_up.write_evaluation(self.folder / "e", {"p": -0.05})
-        text = markdown(compose(self.read("e"))).decode()
+        text = summary(compose(self.read("e"))).decode()
         self.assertEqual(markdown_text("<b>|`[a](b)*_"), "\\<b\\>\\|\\`\\[a\\](b)\\*\\_")
         worst = text[text.index("<details>") :].splitlines()[2:-4]
         self.assertIn("lib/_Z1f<script>", text)
@@ -328,7 +334,7 @@ class ReadableNamesTest(FolderTestCase):
         reproduce = Cell("explain --function=_Z1fv", code=True, folded=COMMANDS)
         rows = [[Cell.of_name("_Z1fv"), reproduce], [Cell.of_name("_Z4longv"), Cell("main", code=True)]]
         page = self.page(
-            [Table("c", ("function", REPRODUCE), rows), Commands("again", ["x _Z1fv"]), Paragraph("_Z1fv")]
+            [Table("c", ("function", "to reproduce"), rows), Commands("again", ["x _Z1fv"]), Paragraph("_Z1fv")]
         )
         text = html_of(page).decode()
         self.assertEqual(page.verdict.text, "The worst regression is +3 % in f<&>().")
@@ -339,7 +345,7 @@ class ReadableNamesTest(FolderTestCase):
         full = f"long&lt;aaaaaaaaaa, {'0' * 120}&gt;()"
         self.assertIn(f'<summary title="{full}\n_Z4longv"><code>long&lt;…&gt;()</code></summary>', text)
         self.assertEqual(_outline(html_of(page)).faults, [])
-        self.assertIn("| `long<…>()` |", markdown(page).decode())
+        self.assertIn("| `long<…>()` |", summary(page).decode())
 
     def test_a_page_without_such_names_is_the_same(self):
         page = self.page([Table("c", ("function",), [[Cell.of_name("main")]])])

@@ -3,19 +3,20 @@
 import dataclasses
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from mlgo.compiler.symbols import is_mangled
 from mlgo.evaluation.sides import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
-from mlgo.evaluation.verdict import Claim
-from mlgo.reporting import carriers, drawings
-from mlgo.reporting.page import (
+from mlgo.evaluation.verdict import Claim, Evidence
+from mlgo.pages.change import Change, Tone
+from mlgo.pages.charts import Forest, ForestRow, Histogram
+from mlgo.pages.numbers import number, percent_of
+from mlgo.pages.page import (
     COMMANDS,
     Block,
     Card,
     Cell,
-    Change,
     Details,
     Group,
     Paragraph,
@@ -23,17 +24,14 @@ from mlgo.reporting.page import (
     Section,
     SideBySide,
     Table,
-    Tone,
     grouped_section,
 )
+from mlgo.reporting import carriers
 from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
-from mlgo.reporting.scale import number
 from mlgo.reporting.titles import corpus_title, side_title
 
 #: How many of the worst rows are shown of each result.
 WORST = 15
-#: The column with commands, which Markdown leaves to the page.
-REPRODUCE = "to reproduce"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +84,7 @@ def results_of(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> list[R
 
 
 def _title(evaluation: Evaluation, side: str, evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> str:
-    names = {record.name for record in (*evaluations, *runs)}
+    names = {each.name for each in evaluations} | {run.name for run in runs}
     if len(evaluation.policies) == 1 and (len(names) > 1 or side in ("policy", "trained")):
         return evaluation.name
     return side if len(names) == 1 else f"{evaluation.name}, {side}"
@@ -134,10 +132,7 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
         worst = max(rows, key=lambda row: row.ratio)
         if worst.ratio > 1.0:
             name = worst.function or worst.module
-            yield Point(
-                Tone.PLAIN,
-                f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {recognisable(name)}.",
-            )
+            yield Point(Tone.PLAIN, f"The worst regression is {percent_of(worst.ratio)} in {recognisable(name)}.")
     if failed := sum(len(result.corpus.failed) for result in results):
         yield Point(Tone.PLAIN, f"{failed} modules failed to compile on one side and are omitted on all sides.")
 
@@ -146,16 +141,18 @@ def _disagreement(result: Result) -> Iterator[Point]:
     """The measures of one corpus, where they contradict each other."""
     found = result.side.verdict(result.corpus.unit)
     if found.claim is Claim.DISAGREEING:
-        said = found.sentence(lambda each: drawings.figures_of(each.ratio, each.low, each.high))
+        said = found.sentence(figures_of)
         yield Point(Tone.EQUAL, f"{corpus_title(result.corpus.name)}: {said}.")
 
 
 def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
     """Against the best -inline-threshold on the same corpus, paired by module."""
-    others = [side for side in result.corpus.sides if threshold_of(side.name) is not None and side.linked is not None]
+    others = [
+        (side.linked.geometric_mean, side) for side in result.corpus.sides if threshold_of(side.name) and side.linked
+    ]
     if not others or result.side.linked is None:
         return
-    best = min(others, key=lambda side: side.linked.geometric_mean)
+    _, best = min(others, key=lambda entry: entry[0])
     of_default = {row.module: row.linked for row in best.rows if row.linked is not None}
     pairs = {
         row.module: (row.linked, of_default[row.module])
@@ -168,15 +165,15 @@ def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
         text = (
             f"On {corpus_title(result.corpus.name)}, against the best threshold (-inline-threshold={threshold}), paired"
         )
-        yield Point(change.tone, f"{text} by module: {drawings.figures(change)}: {change.verdict}.")
+        yield Point(change.tone, f"{text} by module: {change.figures}: {change.verdict}.")
 
 
 def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> Section | None:
     """Every side on every corpus, with intervals; None: there is nothing."""
     blocks: list[Block] = []
-    owners = [record for record in (*evaluations, *runs) if not isinstance(record, Run) or record.held_out is not None]
-    for owner in owners:
-        corpora = owner.corpora if isinstance(owner, Evaluation) else [owner.held_out]
+    owners: list[tuple[Run | Evaluation, Sequence[CorpusResult]]] = [(each, each.corpora) for each in evaluations]
+    owners += [(run, [run.held_out]) for run in runs if run.held_out is not None]
+    for owner, corpora in owners:
         own = _evaluation_blocks(owner, corpora)
         if len(owners) > 1:
             where = "evaluation" if isinstance(owner, Evaluation) else "held-out result of the training run"
@@ -213,14 +210,19 @@ def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult])
     return blocks
 
 
-def _forest(caption, corpora, policies, summary_of) -> Block:
-    rows = []
-    for corpus in corpora:
-        for side in corpus.sides:
-            if (summary := summary_of(side)) is not None:
-                names, note = (corpus_title(corpus.name), side_title(side.name)), drawings.counts_note(summary)
-                rows.append((*names, note, Change.of(summary), side.name in policies))
-    return drawings.forest(caption, rows)
+def _forest(
+    caption: str,
+    corpora: Sequence[CorpusResult],
+    policies: Collection[str],
+    summary_of: Callable[[SideResult], RatioSummary | None],
+) -> Block:
+    rows = [
+        ForestRow.of(corpus_title(corpus.name), side_title(side.name), summary, side.name in policies)
+        for corpus in corpora
+        for side in corpus.sides
+        if (summary := summary_of(side)) is not None
+    ]
+    return Forest(caption, rows)
 
 
 def _figures(corpora: Sequence[CorpusResult]) -> Table:
@@ -228,12 +230,12 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
     for corpus in corpora:
         for side in corpus.sides:
             cells = [Cell(corpus_title(corpus.name)), Cell(side_title(side.name))]
-            cells += [*drawings.change_cells(side.linked), *drawings.change_cells(side.mean)]
+            cells += [*Cell.of_summary(side.linked), *Cell.of_summary(side.mean)]
             counts = "" if side.mean is None else f"{side.mean.better} / {side.mean.worse} / {side.mean.equal}"
             size = "" if side.linked_bytes is None else number(side.linked_bytes, 0)
             objects = ""
             if side.object_bytes is not None and corpus.default_object_bytes:
-                objects = drawings.percent(100.0 * (side.object_bytes / corpus.default_object_bytes - 1.0))
+                objects = percent_of(side.object_bytes / corpus.default_object_bytes)
             rows.append((*cells, *(Cell(text, number=True) for text in (counts, size, objects))))
     means = ("linked code", "95 %", "geometric mean", "95 %")
     columns = ("corpus", "side", *means, "better / worse / equal", "image, bytes of code", "object code")
@@ -252,10 +254,10 @@ def distribution_section(results: Sequence[Result]) -> Section | None:
             if ratios := [row.ratio for row in result.side.rows]:
                 name = corpus_title(result.corpus.name)
                 full = name if len(by_title(results)) == 1 else f"{title}, {name}"
-                blocks.append(drawings.distribution(ratios, result.corpus.unit, full))
+                blocks.append(Histogram(full, ratios, result.corpus.unit))
     if not blocks:
         return None
-    shown = [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
+    shown: list[Block] = [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
     return Section("distribution", "Distribution of changes", "Distribution", shown)
 
 
@@ -284,13 +286,21 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
             (
                 *name,
                 Cell(corpus_title(result.corpus.name)),
-                Cell(drawings.percent(100.0 * (row.ratio - 1.0)), number=True),
+                Cell.of_ratio(row.ratio),
                 Cell(score_text(row.default_score), number=True),
                 Cell(score_text(row.score), number=True),
                 Cell(reproduce(result, row), code=True, folded=COMMANDS),
             )
         )
-    columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", REPRODUCE)
+    columns = (
+        "module",
+        *(("function",) if by_function else ()),
+        "corpus",
+        "change",
+        "default",
+        "policy",
+        "to reproduce",
+    )
     return Table("Scores under the default and under the policy; largest increase first.", columns, rows)
 
 
@@ -310,10 +320,19 @@ def reproduce(result: Result, row: Row) -> str:
 def samples(corpus: CorpusResult, side: SideResult) -> str:
     """ "36 modules", "37 of 39 modules", "621 functions in 36 modules"."""
     headline, count = side.headline, corpus.module_count
+    if headline is None:
+        return f"{count} modules"
     modules = f"{headline.modules} modules" if headline.modules == count else f"{headline.modules} of {count} modules"
     if side.linked is not None or corpus.unit == "modules":
         return modules
     return f"{number(headline.functions, 0)} functions in {modules}"
+
+
+def figures_of(measured: Evidence) -> str:
+    """ "−1.40 %, −2.10 … −0.70"; "−1.40 %" where the interval has no width."""
+    change = Change.of_ratios(measured.ratio, measured.low, measured.high)
+    width = measured.high - measured.low
+    return f"{change.percent_text}, {change.interval_text}" if width else change.percent_text
 
 
 def score_text(score: float) -> str:

@@ -5,11 +5,11 @@ from typing import Any
 
 from mlgo.learning.algorithm import Algorithm
 from mlgo.learning.algorithms.registry import algorithm_named
-from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Facts, Paragraph, Section, SideBySide, Table, grouped_section
+from mlgo.pages.numbers import number, share_text
+from mlgo.pages.page import Block, Cell, Facts, Paragraph, Section, SideBySide, Table, grouped_section
 from mlgo.reporting.records import Evaluation, Run
-from mlgo.reporting.scale import number
 from mlgo.run.progress import format_duration
+from mlgo.training import curves
 
 
 def _algorithm(name: str) -> Algorithm | None:
@@ -82,7 +82,7 @@ def _start(run: Run) -> str:
     text = named.get(run.settings["warm_start"], run.settings["warm_start"])
     if (accuracy := start.get("validation_accuracy")) is not None:
         of = number(start.get("validation_decisions", 0), 0)
-        text += f", which agrees with the default in {drawings.share_text(accuracy)} of {of} decisions"
+        text += f", which agrees with the default in {share_text(accuracy)} of {of} decisions"
     return text
 
 
@@ -106,14 +106,14 @@ def learning_section(runs: Sequence[Run]) -> Section | None:
     for run in runs:
         own: list[Block] = []
         if run.validations:
-            own.append(drawings.validation_curve(run.validations, run.chosen_iteration))
-        if (rewards := drawings.reward_curve(run.iterations)) is not None:
+            own.append(curves.validation_curve(run.validations, run.chosen_iteration))
+        if (rewards := curves.reward_curve(run.iterations)) is not None:
             own.append(rewards)
         algorithm = _algorithm(run.settings["algorithm"])
         titles = algorithm.figures.items() if algorithm else ()
-        curves = [drawings.figure_curve(run.iterations, name, title) for name, title in titles]
-        if drawn := [curve for curve in curves if curve is not None]:
-            own.append(SideBySide(drawn))
+        drawn = [curves.figure_curve(run.iterations, name, title) for name, title in titles]
+        if small := [curve for curve in drawn if curve is not None]:
+            own.append(SideBySide(small))
         groups.append((run.name, own))
     return grouped_section("learning", "Learning curves", "Learning", groups)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from mlgo.evaluation.comparison import Comparison, rows_to_csv
 from mlgo.learning.network import PolicyNetwork
+from mlgo.pages.rendering import svg
 from mlgo.problems.problem import Problem
 from mlgo.run import files
-from mlgo.run.quiet import quiet_libraries
-from mlgo.training import figures, learning_records
+from mlgo.training import curves, figures, learning_records
 from mlgo.training.growth import LEARNING, LEARNING_CURVE_NAME
 
 #: The TFLite form, for the development clang, in a folder of its own below the policy's.
@@ -71,9 +71,8 @@ def write_results(
     """
     iterations, validations = learning_records.read_records(folder / LEARNING)
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
-    with quiet_libraries():
-        curve = figures.learning_curve(iterations, validations, training["learning"]["chosen_iteration"])
-    files.write_atomically(folder / LEARNING_CURVE_NAME, curve)
+    curve = curves.learning_curve(iterations, validations, training["learning"]["chosen_iteration"])
+    files.write_atomically(folder / LEARNING_CURVE_NAME, svg(curve))
     if comparison is not None:
         table = rows_to_csv(comparison.rows, list(comparison.summaries))
         files.write_atomically(folder / "held_out" / "functions.csv", table)

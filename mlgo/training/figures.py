@@ -1,8 +1,6 @@
-"""The figures of a run: metrics as JSON lines, TensorBoard events, a learning curve."""
+"""The figures of a run: metrics as JSON lines, TensorBoard events."""
 
-import io
 import json
-import math
 import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +11,6 @@ import numpy as np
 from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
 from mlgo.run.json_fields import Fields
-
-#: Palette of the learning curve: readable for the colour-blind (Okabe and Ito, 2008).
-_BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
-
 
 #: The JSON-lines file of a run: a validation or an iteration a line. Equal runs have equal files.
 METRICS_NAME = "metrics.jsonl"
@@ -122,60 +116,6 @@ class TensorBoard:
         self._writer.flush()
 
 
-def learning_curve(
-    iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]], chosen: int
-) -> bytes:
-    """A PNG: the score's change in percent against the default, over iterations; below zero is better.
-
-    Args:
-      iterations, validations: see learning_records.read_records.
-      chosen: the iteration whose weights were shipped.
-    """
-    import matplotlib  # pylint: disable=import-outside-toplevel  # 0.5 s that only the last stage need pay.
-
-    matplotlib.use("Agg")
-    from matplotlib import figure  # pylint: disable=import-outside-toplevel
-
-    canvas = figure.Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
-    axes = canvas.add_subplot()
-    axes.axhline(0.0, color=_GREY, linewidth=1)
-    axes.annotate("compiler's default", (0.0, 0.0), color=_GREY, textcoords="offset points", xytext=(2, 3), fontsize=8)
-    if iterations:
-        axes.plot(
-            [record["iteration"] for record in iterations],
-            [100.0 * math.expm1(-record["reward"]["mean"]) for record in iterations],
-            color=_BLUE,
-            linewidth=1,
-            alpha=0.7,
-            label="while exploring (training modules)",
-        )
-    steps = [record["iteration"] for record in validations]
-    change = {record["iteration"]: _percent(record["geometric_mean"]) for record in validations}
-    axes.fill_between(
-        steps,
-        [_percent(record["low"]) for record in validations],
-        [_percent(record["high"]) for record in validations],
-        color=_VERMILION,
-        alpha=0.15,
-        linewidth=0,
-    )
-    axes.plot(
-        steps,
-        [change[step] for step in steps],
-        "o-",
-        color=_VERMILION,
-        label="greedy (validation modules), 95 % interval",
-    )
-    label = f"shipped: iteration {chosen}, the best of {len(steps)} (optimistic)"
-    axes.plot([chosen], [change[chosen]], "*", color="black", markersize=14, label=label)
-    axes.set_xlabel("iteration")
-    axes.set_ylabel("score against the default, %\n(lower is better)")
-    axes.legend(fontsize=8)
-    buffer = io.BytesIO()
-    canvas.savefig(buffer, format="png", metadata={"Software": None})  # No version: equal figures, equal bytes.
-    return buffer.getvalue()
-
-
 def _numbers(prefix: str, record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """The numbers in `record` and in mappings inside it, by their path."""
     for name, value in record.items():
@@ -183,7 +123,3 @@ def _numbers(prefix: str, record: Mapping[str, Any]) -> Iterator[tuple[str, floa
             yield from _numbers(f"{prefix}/{name}", value)
         elif isinstance(value, (int, float)):
             yield f"{prefix}/{name}", float(value)
-
-
-def _percent(ratio: float) -> float:
-    return 100.0 * (ratio - 1.0)

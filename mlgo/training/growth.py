@@ -26,7 +26,7 @@ EXTENDING = "extending"
 EXTENDED = "extended"
 
 LEARNING = "learning"
-LEARNING_CURVE_NAME = "learning_curve.png"
+LEARNING_CURVE_NAME = "learning_curve.svg"
 
 #: What depends on the number of iterations, by path in the run's folder.
 _RESULTS = (

@@ -28,7 +28,7 @@ class GrowthTest(unittest.TestCase):
         names = ["learning/latest.json", "seconds.jsonl", "trace/manifest.json"]
         if finished:
             names += ["learning/manifest.json", "export/saved_model.pb", "held_out/policy/manifest.json"]
-            names += ["held_out/result.json", "metrics.jsonl", "learning_curve.png", "policy/policy.json"]
+            names += ["held_out/result.json", "metrics.jsonl", "learning_curve.svg", "policy/policy.json"]
         for name in names:
             files.write_atomically(folder / name, str(iterations).encode())
 

@@ -44,7 +44,7 @@ def closing_lines(
         policy = shlex.quote(f"--policy={output / 'policy'}")
         lines.append(f"    ./bazelw run //mlgo:evaluate -- --problem={problem.name} {policy}")
     lines += ["", f"Policy:          {output / 'policy'}"]
-    lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
+    lines.append(f"Learning curve:  {output / 'learning_curve.svg'}")
     if comparison is not None:
         lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
     stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)

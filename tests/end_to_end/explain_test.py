@@ -20,8 +20,9 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command, real_modules
 
+_SPACE = "\N{NARROW NO-BREAK SPACE}"
 _CXXFILT = pathlib.Path(sys.argv.pop()).absolute()
-_OUTPUTS = ("explanation.json", "explanation.md", "importance.svg")
+_OUTPUTS = ("explanation.json", "explanation.md", "explanation.html")
 
 
 def _save_policies(folder: pathlib.Path) -> None:
@@ -75,7 +76,7 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(content["differs_from_heuristic_in_own_states"]["count"], 0)
         self.assertEqual([each["feature"] for each in content["importance"]], ["cost_estimate"])
         self.assertGreater(content["importance"][0]["changed_decisions"], 0.1)
-        self.assertIn("differs from the heuristic in 0.00 % [0.00, 0.00] of", said)
+        self.assertIn(f"0.00{_SPACE}% of ", said)
 
     def test_what_inlines_more_says_where(self):
         self._run("eager")
@@ -95,13 +96,13 @@ class ExplainTest(unittest.TestCase):
             f"--html={page}",
             "--all_features",
         )
-        wanted = rf"decision {example['decision']}: call of .*  DIFFERS\n"
+        wanted = rf"Decision {example['decision']}: call of .* \(differs\)\n"
         wanted += r"  policy:    inline, p .*\n  heuristic: keep the call\n"
         self.assertRegex(said, wanted)
         cost = f"{example['features']['cost_estimate']:.0f}"
         self.assertRegex(said, rf"cost_estimate +{cost} ")
         self.assertRegex(said, r"this function: (bytes of code: \d+|nothing is left)")
-        self.assertIn(f"<td>{cost}</td>", page.read_text(encoding="utf-8"))
+        self.assertIn(f'<td class="plain number">{cost}</td>', page.read_text(encoding="utf-8"))
         self.assertIn(example["function_demangled"], said)
 
     def test_an_evictor_is_explained_in_both_compiles(self):
@@ -112,7 +113,7 @@ class ExplainTest(unittest.TestCase):
         self.assertGreater(content["differs_from_heuristic"]["count"], 0)
         example = content["examples"][0]
         said = self._run("evictor", f"--module={example['module']}", f"--function={example['function']}", "--limit=0")
-        self.assertRegex(said, rf"decision {example['decision']}  DIFFERS\n  policy:    evict (nothing|at \d+), p ")
+        self.assertRegex(said, rf"Decision {example['decision']} \(differs\)\n  policy:    evict (nothing|at \d+), p ")
         default, own = said.split("In the states of the policy's own compile")
         self.assertNotIn("not known", default)
         self.assertIn("what the heuristic would decide here is not logged", own)

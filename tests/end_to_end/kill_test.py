@@ -38,7 +38,7 @@ _RESULTS = (
     "configuration.json",
     "held_out/functions.csv",
     "held_out/result.json",
-    "learning_curve.png",
+    "learning_curve.svg",
     "metrics.jsonl",
     "policy/policy.json",
     "policy/saved_model.pb",

@@ -45,7 +45,7 @@ class TinyRunTest(unittest.TestCase):
         install = rf'//release:install -- --prefix="\$HOME/mlgo-clang" --eviction_policy={self.first}/policy'
         self.assertRegex(self.said, rf"{install}|found nothing to install that is better than the compiler's default")
         self.assertRegex(self.said, "(Better|No better|Not shown to be better) than what it started from")
-        for name in ("policy/saved_model.pb", "policy/tflite/model.tflite", "policy/BUILD.bazel", "learning_curve.png"):
+        for name in ("policy/saved_model.pb", "policy/tflite/model.tflite", "policy/BUILD.bazel", "learning_curve.svg"):
             self.assertTrue((self.first / name).is_file(), name)
 
     def test_record_says_where_the_policy_comes_from(self):

@@ -5,10 +5,10 @@ import json
 import pathlib
 import tempfile
 
+from mlgo.pages.markdown import summary
+from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
-from mlgo.reporting.markdown import markdown
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.rendering import html
 from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import RunError
 from tests.fuzzing import search
@@ -62,7 +62,7 @@ def run(content: bytes) -> None:
                 (folder / path).write_text(text, encoding="utf-8", errors="surrogatepass")
         page = compose(read_folder(folder, "name", None))
     assert b"<script" not in html(page)
-    markdown(page)
+    summary(page)
 
 
 if __name__ == "__main__":

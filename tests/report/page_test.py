@@ -13,9 +13,9 @@ import unittest
 import numpy as np
 from PIL import Image, ImageChops, ImageOps
 
+from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.rendering import html
 from mlgo.reporting.testing import made_up
 from tests.report.browser import Browser
 

@@ -1,11 +1,18 @@
-"""Scales of drawings: round ticks, and positions in percent of a drawing's width or height."""
+"""Scales of charts: round ticks, and positions in percent of a chart's width or height."""
 
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Any
 
-from mlgo.reporting.page import Mark
+from mlgo.pages.numbers import number
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """A tick. Attributes: at: percent of the width from the left, or of the height from the bottom."""
+
+    at: float
+    label: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +26,7 @@ class Scale:
     high: float
     step: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high and self.step > 0):
             raise ValueError(f"no scale goes from {self.low} to {self.high} in steps of {self.step}")
 
@@ -29,11 +36,18 @@ class Scale:
         known = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min(known), max(known)
         if high - low < 1e-12 * max(1.0, abs(high)):
-            # All values are equal: they lie in the middle of the drawing.
+            # All values are equal: they lie in the middle of the chart.
             margin = (abs(low) if abs(low) > 1e-12 else 1.0) / 2.0
             low, high = low - margin, high + margin
         step = _round_step((high - low) / ticks)
         return cls(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
+
+    @classmethod
+    def of_steps(cls, steps: Iterable[float]) -> "Scale":
+        """A scale of whole steps, such as iterations, from the first to the last. Args: steps: at least one."""
+        known = list(steps)
+        first, last = min(known), max(known)
+        return cls(first, max(last, first + 1), max(1.0, cls.around([first, last], 4).step))
 
     def at(self, value: float) -> float:
         """The position of `value` between low and high in percent, with two digits."""
@@ -49,19 +63,6 @@ class Scale:
         count = math.floor((self.high - self.low) / self.step + 1e-9)
         values = [self.low + index * self.step for index in range(count + 1)]
         return [Mark(self.at(value), f"{number(value, digits, signed)}{suffix}") for value in values]
-
-
-def number(value: float, digits: int, signed: bool = False) -> str:
-    """`value` with grouped thousands, a minus sign, and no sign before zero."""
-    text = f"{value:+,.{digits}f}" if signed else f"{value:,.{digits}f}"
-    if not any(digit in "123456789" for digit in text):
-        text = text.lstrip("+-")
-    return text.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value of JSON is a finite number."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _round_step(step: float) -> float:

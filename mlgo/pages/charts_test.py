@@ -1,13 +1,16 @@
-"""Positions, ticks and bins of drawings."""
+"""Positions, ticks and bins of charts."""
 
 import math
 import unittest
+import xml.etree.ElementTree
 
 from hypothesis import assume, example, given, settings, strategies
 
-from mlgo.reporting import drawings
-from mlgo.reporting.page import Change, Tone
-from mlgo.reporting.scale import Scale, number
+from mlgo.pages.change import Change, Tone
+from mlgo.pages.charts import Band, Forest, ForestRow, Histogram, Lines, RankedBar, Ranking, Series
+from mlgo.pages.numbers import number
+from mlgo.pages.rendering import svg
+from mlgo.pages.scale import Scale
 
 _VALUES = strategies.floats(-1e9, 1e9)
 
@@ -60,11 +63,11 @@ class ChangeTest(unittest.TestCase):
             self.assertEqual((change.tone, change.verdict), (tone, words))
 
 
-class DrawingsTest(unittest.TestCase):
+class ChartsTest(unittest.TestCase):
     @settings(deadline=None)
     @given(strategies.lists(strategies.floats(0.01, 100.0), min_size=1, max_size=50))
     def test_every_ratio_is_in_one_bar_of_its_side(self, ratios):
-        bars = drawings.distribution(ratios, "functions", "x").bars
+        bars = Histogram("x", ratios, "functions").bars
         counts = {
             tone: sum(int(bar.title.rpartition(": ")[2].split()[0]) for bar in bars if bar.tone is tone)
             for tone in Tone
@@ -81,45 +84,43 @@ class DrawingsTest(unittest.TestCase):
             (1.003, "0.0 to +0.5 %"),
             (9.0, "more than 20 % worse"),
         ):
-            bars = [bar for bar in drawings.distribution([ratio], "modules", "x").bars if bar.height]
+            bars = [bar for bar in Histogram("x", [ratio], "modules").bars if bar.height]
             self.assertEqual([bar.title.rpartition(": ")[0] for bar in bars], [name])
 
     @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_VALUES, _VALUES, _VALUES), min_size=1, max_size=6))
-    def test_intervals_lie_in_the_drawing_around_their_dot(self, figures):
+    def test_intervals_lie_in_the_chart_around_their_dot(self, figures):
         rows = [
-            ("g", str(index), "", Change(middle, low, high), True)
+            ForestRow("g", str(index), "", Change(middle, low, high), True)
             for index, (low, middle, high) in enumerate(map(sorted, figures))
         ]
-        for row in drawings.forest("x", rows).rows:
-            self.assertTrue(0.0 <= row.left <= row.dot <= row.right <= 100.0)
+        scale = Forest("x", rows).scale
+        for change in (row.change for row in rows):
+            self.assertTrue(0.0 <= scale.at(change.low) <= scale.at(change.percent) <= scale.at(change.high) <= 100.0)
 
-    def test_a_group_is_named_once(self):
-        rows = [(group, "side", "", Change(0.0, -1.0, 1.0), True) for group in ("a", "a", "b")]
-        self.assertEqual([row.group for row in drawings.forest("x", rows).rows], ["a", "", "b"])
-
-    def test_a_curve_of_one_validation_has_its_star(self):
-        record = {"iteration": 0, "geometric_mean": 0.99, "low": 0.98, "high": 1.0, "modules": 4}
-        curve = drawings.validation_curve([record], 0)
-        self.assertEqual(curve.star, curve.series[0].points[0])
-        self.assertIn("Iteration 0 was chosen", curve.description)
-        self.assertIsNone(drawings.validation_curve([record], None).star)
-
-    def test_figures_that_were_not_recorded_are_not_drawn(self):
-        self.assertIsNone(drawings.reward_curve([{"iteration": 0}]))
-        self.assertIsNone(drawings.figure_curve([{"iteration": 0, "kl": 1.0}], "kl", "KL"))
-        self.assertIsNone(
-            drawings.figure_curve([{"iteration": 0, "kl": math.nan}, {"iteration": 1, "kl": math.inf}], "kl", "KL")
-        )
+    def test_lines_hold_their_bands_and_zero(self):
+        line = Series("a", [(2, 5.0), (4, 6.0)], "main")
+        chart = Lines("c", "d", [line], [Band("b", [(2, 4.0)], [(2, 9.0)], "interval")])
+        self.assertEqual([chart.place((x, 0.0)) for x in (2, 3, 4)], [(0.0, 100.0), (50.0, 100.0), (100.0, 100.0)])
+        self.assertEqual(chart.place((2, 10.0)), (0.0, 0.0))
+        self.assertEqual(chart.zero, 100.0)
+        self.assertIsNone(Lines("c", "d", [line], percent=False).zero)
 
     @settings(deadline=None)
     @given(strategies.lists(strategies.floats(0.0, 1.0), min_size=1, max_size=30))
-    def test_a_ranking_is_sorted_and_fits(self, shares):
+    def test_a_ranking_fits(self, shares):
         assume(any(shares))
-        bars = drawings.ranking("x", [(f"f{index}", share, None, None) for index, share in enumerate(shares)], 20).bars
-        self.assertEqual(len(bars), min(20, len(shares)))
-        self.assertEqual([bar.width for bar in bars], sorted((bar.width for bar in bars), reverse=True))
-        self.assertEqual(bars[0].width, 100.0)
+        ranking = Ranking("x", [RankedBar(f"f{index}", share) for index, share in enumerate(shares)])
+        widths = [ranking.width(share) for share in shares]
+        self.assertEqual(max(widths), 100.0)
+        self.assertGreaterEqual(min(widths), 0.0)
+
+    def test_an_image_file_is_well_formed_and_names_are_text(self):
+        chart = Lines("<script>", "&", [Series("<b>", [(0, 1.0), (1, 2.0)], "main", ["<i>", ""])], star=(1, 2.0))
+        image = xml.etree.ElementTree.fromstring(svg(chart))
+        self.assertEqual(image.tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertEqual({each.tag.rpartition("}")[2] for each in image.iter()} & {"script", "b", "i"}, set())
+        self.assertIn("<script>", [each.text for each in image.iter()])
 
 
 if __name__ == "__main__":

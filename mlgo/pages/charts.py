@@ -1,0 +1,275 @@
+"""Charts as data: values that templates/ draw as SVG. Changes are in percent of the default; negative is better."""
+
+import bisect
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+
+from mlgo.evaluation.statistics import RatioSummary
+from mlgo.pages.change import Change, Tone
+from mlgo.pages.numbers import number, share_text
+from mlgo.pages.scale import Mark, Scale
+
+#: (x, y) of a line, in the units of the chart.
+Points = Sequence[tuple[float, float]]
+
+#: Upper ends of the bins of a histogram, percent; larger changes are in the last bin. Half a percent is one
+#: instruction in a function of 200.
+_BINS = (-20.0, -10.0, -5.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+
+#: The bins' ends that have a label.
+_LABELLED = (0, 2, 4, 8, 10, 12)
+
+
+@dataclasses.dataclass(frozen=True)
+class ForestRow:
+    """An interval in a chart.
+
+    Attributes:
+      group: heading above the row; shown where it differs from the previous row's.
+      label, note: name and sample counts.
+      change: the figures.
+      emphasised: whether the row is of a policy rather than for comparison.
+    """
+
+    group: str
+    label: str
+    note: str
+    change: Change
+    emphasised: bool
+
+    @classmethod
+    def of(cls, group: str, label: str, summary: RatioSummary, emphasised: bool) -> "ForestRow":
+        """The row of a summary, with the counts of its functions or modules."""
+        note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
+        return cls(group, label, note, Change.of(summary), emphasised)
+
+
+@dataclasses.dataclass(frozen=True)
+class Forest:
+    """Intervals on one scale that contains 0, one per row."""
+
+    caption: str
+    rows: Sequence[ForestRow]
+    kind = "forest"
+
+    @functools.cached_property
+    def scale(self) -> Scale:
+        """Percent, from left to right."""
+        changes = [row.change for row in self.rows]
+        return Scale.around([0.0, *(value for each in changes for value in (each.low, each.high, each.percent))], 4)
+
+    @property
+    def ticks(self) -> list[Mark]:
+        """Ticks of the scale."""
+        return self.scale.ticks(signed=True, suffix=" %")
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """A line. Attributes: style: its class; titles: tooltips of its points, which then have dots."""
+
+    label: str
+    points: Points
+    style: str
+    titles: Sequence[str] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Band:
+    """The area between two lines. Attributes: style: its class."""
+
+    label: str
+    lower: Points
+    upper: Points
+    style: str
+
+    @property
+    def outline(self) -> Points:
+        """The points around it."""
+        return (*self.upper, *reversed(self.lower))
+
+
+@dataclasses.dataclass(frozen=True)
+class Lines:
+    """Lines over whole steps, such as iterations.
+
+    Attributes:
+      caption: below it; names the axes and units.
+      description: text alternative for screen readers.
+      series, bands: back to front; at least one series with a point.
+      star: (x, y) of the chosen iteration; None: not marked.
+      small: whether several are drawn side by side.
+      percent: whether y is a change in percent; then 0 is in the chart.
+    """
+
+    caption: str
+    description: str
+    series: Sequence[Series]
+    bands: Sequence[Band] = ()
+    star: tuple[float, float] | None = None
+    small: bool = False
+    percent: bool = True
+    kind = "lines"
+
+    @functools.cached_property
+    def _points(self) -> Points:
+        lines = [each.points for each in self.series] + [each.outline for each in self.bands]
+        return [point for line in lines for point in line]
+
+    @functools.cached_property
+    def across(self) -> Scale:
+        """The scale of x."""
+        return Scale.of_steps(x for x, _ in self._points)
+
+    @functools.cached_property
+    def up(self) -> Scale:
+        """The scale of y."""
+        values = [y for _, y in self._points]
+        return Scale.around([0.0, *values]) if self.percent else Scale.around(values, 3)
+
+    @property
+    def horizontal(self) -> list[Mark]:
+        """Ticks of x."""
+        return self.across.ticks()
+
+    @property
+    def vertical(self) -> list[Mark]:
+        """Ticks of y."""
+        return self.up.ticks(signed=True, suffix=" %") if self.percent else self.up.ticks()
+
+    @property
+    def zero(self) -> float | None:
+        """The position of 0 from the top, in percent; None: outside the chart."""
+        return self.up.from_top(0.0) if self.percent or self.up.low < 0.0 < self.up.high else None
+
+    def place(self, point: tuple[float, float]) -> tuple[float, float]:
+        """(percent from the left, percent from the top) of a point."""
+        return self.across.at(point[0]), self.up.from_top(point[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """A bar of a histogram. Attributes: left, width, height: percent; title: its tooltip."""
+
+    left: float
+    width: float
+    height: float
+    tone: Tone
+    title: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Histogram:
+    """A histogram of changes. Attributes: title; ratios: at least one, all > 0; unit: "functions" or "modules"."""
+
+    title: str
+    ratios: Sequence[float]
+    unit: str
+    kind = "histogram"
+
+    @functools.cached_property
+    def _counts(self) -> list[tuple[str, int, Tone]]:
+        """(name, count, tone) of each bar; equal ratios have their own in the middle."""
+        counts = [0] * (len(_BINS) + 1)
+        for ratio in self.ratios:
+            if ratio != 1.0:
+                counts[bisect.bisect_left(_BINS, 100.0 * (ratio - 1.0))] += 1
+        bins = [
+            (_bin_name(index), count, Tone.WORSE if index > len(_BINS) // 2 else Tone.BETTER)
+            for index, count in enumerate(counts)
+        ]
+        bins.insert(len(bins) // 2, ("equal to the default", sum(ratio == 1.0 for ratio in self.ratios), Tone.EQUAL))
+        return bins
+
+    @functools.cached_property
+    def _up(self) -> Scale:
+        return Scale.around([0.0, float(max(count for _, count, _ in self._counts))], 4)
+
+    @property
+    def _signs(self) -> tuple[int, int, int]:
+        better, worse = (sum(ratio < 1.0 for ratio in self.ratios), sum(ratio > 1.0 for ratio in self.ratios))
+        return better, worse, len(self.ratios) - better - worse
+
+    @property
+    def bars(self) -> list[Bar]:
+        """One bar per bin."""
+        width = 100.0 / len(self._counts)
+        return [
+            Bar(
+                round(index * width, 2),
+                round(width, 2),
+                self._up.at(float(count)),
+                tone,
+                f"{name}: {count} {self.unit}",
+            )
+            for index, (name, count, tone) in enumerate(self._counts)
+        ]
+
+    @property
+    def horizontal(self) -> list[Mark]:
+        """Ends of some bins."""
+        count, middle = len(self._counts), len(_BINS) // 2
+        places = [(index + 1 + (index > middle), _edge(_BINS[index])) for index in _LABELLED]
+        return [*(Mark(round(place * 100.0 / count, 2), text) for place, text in places), Mark(50.0, "0")]
+
+    @property
+    def vertical(self) -> list[Mark]:
+        """Ticks of counts."""
+        return self._up.ticks()
+
+    @property
+    def description(self) -> str:
+        """Text alternative for screen readers."""
+        better, worse, equal = self._signs
+        counts = f"{better} are better, {worse} worse and {equal} equal to the default"
+        return f"{self.title}: of {len(self.ratios)} {self.unit} {counts}."
+
+    @property
+    def caption(self) -> str:
+        """The title, and counts by sign."""
+        better, worse, equal = self._signs
+        return f"{self.title}: {better} {self.unit} better, {worse} worse, {equal} equal"
+
+
+@dataclasses.dataclass(frozen=True)
+class RankedBar:
+    """A share with its 95 % interval. Attributes: low, high: None: no interval."""
+
+    label: str
+    share: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def text(self) -> str:
+        """ "12.3 %"."""
+        return share_text(self.share)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """Shares as bars, in the given order."""
+
+    caption: str
+    bars: Sequence[RankedBar]
+    kind = "ranking"
+
+    def width(self, share: float) -> float:
+        """The length of a bar, percent of the longest bar or interval."""
+        values = [value for bar in self.bars for value in (bar.share, bar.low, bar.high) if value is not None]
+        longest = max((value for value in values if math.isfinite(value)), default=0.0)
+        return round(100.0 * min(max(share / longest, 0.0), 1.0), 2) if longest > 0.0 else 0.0
+
+
+def _bin_name(index: int) -> str:
+    if index == 0:
+        return f"more than {number(-_BINS[0], 0)} % better"
+    if index == len(_BINS):
+        return f"more than {number(_BINS[-1], 0)} % worse"
+    return f"{_edge(_BINS[index - 1])} to {_edge(_BINS[index])} %"
+
+
+def _edge(value: float) -> str:
+    return number(value, 1 if abs(value) < 1 else 0, signed=True)
