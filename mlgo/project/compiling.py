@@ -15,6 +15,7 @@ import re
 import tempfile
 from typing import NamedTuple
 
+from mlgo.corpus.options.driver import parse_driver
 from mlgo.project import child
 from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler
@@ -73,7 +74,7 @@ class Units:
         kept = self.kept(unit, flags)
         if kept is not None:
             return kept
-        words = _without_precompiled_header(unit.words)
+        words = _without_precompiled_header(unit)
         with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
             made = pathlib.Path(scratch, "unit.o")
             config = pathlib.Path(scratch, "unit.cfg")
@@ -90,7 +91,7 @@ class Units:
         return self._kept(self._entry(unit, flags))
 
     def _entry(self, unit: Compile, flags: tuple[str, ...]) -> pathlib.Path:
-        words = _without_precompiled_header(unit.words)
+        words = _without_precompiled_header(unit)
         text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags])
         return self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
 
@@ -162,15 +163,29 @@ def _escaped(path: str) -> str:
     return path.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _without_precompiled_header(words: tuple[str, ...]) -> tuple[str, ...]:
-    """A header that was precompiled at one level is refused at another. CMake also includes its text, which stays."""
+def _without_precompiled_header(unit: Compile) -> tuple[str, ...]:
+    """The words of a unit so that it reads headers as text: one precompiled at one level is refused at another.
+
+    CMake also includes the header's text, which stays. Where `-include` would find a precompiled header beside it, cc1
+    is told of the header, because the driver takes the other one.
+    """
+    kept: list[str] = []
+    for given in parse_driver(_without_pch_option(unit.words)):
+        path = os.path.join(unit.directory, given.value or "")
+        if given.name == "-include" and any(os.path.exists(path + suffix) for suffix in (".gch", ".pch")):
+            kept += ["-Xclang", "-include", "-Xclang", given.value or ""]
+        else:
+            kept += given.words
+    return tuple(kept)
+
+
+def _without_pch_option(words: tuple[str, ...]) -> list[str]:
     kept = list(words)
     for name in ("-include-pch", "-emit-pch"):
         while name in kept:
             place = kept.index(name)
-            before = kept[place - 1 : place] == ["-Xclang"]
-            if before:
+            if kept[place - 1 : place] == ["-Xclang"]:
                 del kept[place - 1 : place + 3]
             else:
                 del kept[place : place + 2]
-    return tuple(kept)
+    return kept

@@ -22,6 +22,7 @@ from mlgo.run.exit_codes import RunError
 #: holds "error" is refused, "full" finds a full disk.
 FAKE = """#!/bin/sh
 echo run >> "$(dirname "$0")/runs"
+echo "$*" > "$(dirname "$0")/words"
 config=${1#--config=} source=$2
 while [ $# -gt 0 ]; do
     case $1 in -o) out=$2 ;; -MF) list=$2 ;; esac
@@ -103,6 +104,13 @@ class CompilingTest(unittest.TestCase):
         self.assertIsNotNone(self.compile(unit).object)
         plain = self.unit("source\n", "-include", "x.h")
         self.assertTrue(self.compile(plain).was_kept)
+
+    def test_a_precompiled_header_that_the_driver_would_find(self):
+        (self.folder / "x.h.gch").touch()
+        made = self.compile(self.unit("source\n", "-include", "x.h", "-include", "y.h"))
+        self.assertIsNotNone(made.object)
+        words = (self.folder / "prefix/bin/words").read_text()
+        self.assertIn("-Xclang -include -Xclang x.h -include y.h", words)
 
     def test_prerequisites(self):
         text = "unit.o: a.c b\\ c.h \\\n  d$$.h e\\#.h\n\nheader.h:\n"
