@@ -14,7 +14,7 @@ from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.compiling import Units, prerequisites
 from mlgo.project.goal import Measured
-from mlgo.project.recording import compiler_place, environment_of, is_own_compiler, run_build
+from mlgo.project.recording import compiler_place, environment_of, is_own_compiler, make_links, run_build
 from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
@@ -139,6 +139,18 @@ class CompilingTest(unittest.TestCase):
         (spaced.recorders).mkdir(parents=True)
         (spaced.recorders / "started_compilers.so").touch()
         self.assertNotIn("LD_PRELOAD", environment_of(spaced, links, {}))
+
+    def test_links(self):
+        machine = self.folder / "machine"
+        machine.mkdir()
+        for name in ("gcc-12", "llvm-ar-14", "llvm-nm", "ar", "clang-format"):
+            (machine / name).touch()
+        make_links(self.folder / "links", self.compiler, f"{machine}:{self.folder / 'absent'}")
+        links = {path.name: os.readlink(path) for path in (self.folder / "links").iterdir()}
+        self.assertEqual((links["gcc-12"], links["cc"]), (str(self.compiler.recorders / "clang"),) * 2)
+        self.assertEqual(links["llvm-ar-14"], f"{self.compiler.bin}/llvm-ar")
+        self.assertEqual(links["llvm-nm"], f"{self.compiler.bin}/llvm-nm")
+        self.assertFalse({"ar", "clang-format"} & links.keys())
 
     def test_the_compiler_in_a_command(self):
         for words, place in (

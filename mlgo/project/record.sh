@@ -59,7 +59,13 @@ if [ $tool = ld ]; then
 else
     # Debian's dwz, which packages run, cannot read the .debug_addr of clang's DWARF 5.
     debug=${DEB_HOST_ARCH:+-fdebug-default-version=4}
-    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug "$@"
+    # Options of links in the file are inputs; a header that is precompiled without -c has no other, or clang refuses it.
+    only=
+    case "${MLGO_CONFIG:+ $* }" in
+    *' -c '* | *-include-pch*) ;;
+    *-header' '* | *.gch' '* | *.pch' '*) only=-c ;;
+    esac
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only "$@"
 fi
 code=$?
 if [ $code -ne 0 ] && [ -n "$other" ]; then

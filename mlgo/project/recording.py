@@ -19,6 +19,7 @@ from mlgo.run.exit_codes import RunError
 #: Names that builds look for on PATH.
 _ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
 _COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld)(?:-\d[\d.]*)?")
+_ARCHIVER = re.compile(r"(?P<tool>llvm-(?:ar|nm|ranlib))(?:-\d+)?")
 _CMAKE, _STARTED_COMPILERS = "build_folder.cmake", "started_compilers.so"
 #: Compilers that clang is no substitute for, in CC and CXX.
 _VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
@@ -42,15 +43,24 @@ def compiler_place(words: Sequence[str]) -> int | None:
 
 
 def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> None:
-    """Fills `folder` with links to record.sh: one for each compiler and linker on `search_path`."""
-    names = set(_ALWAYS)
-    for directory in search_path.split(os.pathsep):
-        if os.path.isdir(directory):
-            names.update(name for name in os.listdir(directory) if is_own_compiler(name, platform.machine()))
+    """Fills `folder` with links: to record.sh for each compiler and linker on `search_path`, and to archivers.
+
+    An archiver of another LLVM cannot read the objects of -flto.
+    """
+    found = {
+        name
+        for directory in search_path.split(os.pathsep)
+        if os.path.isdir(directory)
+        for name in os.listdir(directory)
+    }
+    compilers = {*_ALWAYS, *(name for name in found if is_own_compiler(name, platform.machine()))}
+    links = {name: compiler.recorders / "clang" for name in compilers}
+    for match in filter(None, map(_ARCHIVER.fullmatch, found)):
+        links[match[0]] = compiler.bin / match["tool"]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in sorted(names):
-        (folder / name).symlink_to(compiler.recorders / "clang")
+    for name, target in sorted(links.items()):
+        (folder / name).symlink_to(target)
 
 
 def environment_of(

@@ -96,6 +96,18 @@ class RecordsTest(unittest.TestCase):
             self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
         )
 
+    def test_a_header_is_precompiled_without_the_links_of_a_configuration(self):
+        for words, shown in (
+            (("-x", "c++-header", "p.h"), "-c -x c++-header p.h"),
+            (("p.h", "-o", "p.h.gch"), "-c p.h -o p.h.gch"),
+            (("-c", "-x", "c-header", "p.h"), "-c -x c-header p.h"),
+            (("-Xclang", "-include-pch", "p.pch", "a.c"), "-Xclang -include-pch p.pch a.c"),
+            (("a.c", "-o", "a"), "a.c -o a"),
+        ):
+            said = self.run_tool("gcc", *words, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
+            self.assertEqual(said, f"clang: --config=/a.cfg {shown}\n")
+        self.assertEqual(self.run_tool("gcc", "p.h", "-o", "p.gch")[0], "clang: p.h -o p.gch\n")
+
     def test_parallel_compiles(self):
         script = "for i in 1 2 3 4 5 6 7 8 9 10; do gcc -c $i.c & done; wait"
         environment = {
