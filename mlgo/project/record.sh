@@ -30,12 +30,24 @@ if [ $tool = ld ]; then
 else
     [ -z "${MLGO_NESTED-}" ] || exec "$MLGO_BIN/$tool" "$@"
 fi
+# The linker of the machine needs a plug-in of this LLVM for objects of -flto. gcc finds its own.
+lto=
+case "$tool $* " in
+ld' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
+*' -flto '* | *' -flto='*) lto='--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments' ;;
+esac
 record=/dev/null
 if [ -n "${MLGO_RECORD-}" ]; then
     # A number of a process is in use once at a time, and records are appended.
     record=$MLGO_RECORD/$$
     {
-        printf '%s\0' mlgo-record-1 "$tool" "$PWD" $# "$@"
+        printf '%s\0' mlgo-record-1 "$tool" "$PWD"
+        (
+            # These words are meant to be split.
+            # shellcheck disable=SC2086
+            set -- $lto "$@"
+            printf '%s\0' $# "$@"
+        )
         case " $*" in *' @'*)
             for word; do
                 case $word in @*)
@@ -65,7 +77,7 @@ else
     *' -c '* | *-include-pch*) ;;
     *-header' '* | *.gch' '* | *.pch' '*) only=-c ;;
     esac
-    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only "$@"
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $lto "$@"
 fi
 code=$?
 if [ $code -ne 0 ] && [ -n "$other" ]; then

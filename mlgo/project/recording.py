@@ -54,7 +54,7 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
         for name in os.listdir(directory)
     }
     compilers = {*_ALWAYS, *(name for name in found if is_own_compiler(name, platform.machine()))}
-    links = {name: compiler.recorders / "clang" for name in compilers}
+    links = dict.fromkeys(compilers, compiler.recorders / "clang")
     for match in filter(None, map(_ARCHIVER.fullmatch, found)):
         links[match[0]] = compiler.bin / match["tool"]
     shutil.rmtree(folder, ignore_errors=True)

@@ -96,6 +96,21 @@ class RecordsTest(unittest.TestCase):
             self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
         )
 
+    def test_lto_links_with_the_linker_of_clang(self):
+        lld = "--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments"
+        for words, shown in (
+            (("-flto", "a.o", "-o", "p"), f"{lld} -flto a.o -o p"),
+            (("a.c", "-flto=thin", "-c"), f"{lld} a.c -flto=thin -c"),
+            (("-flto", "-fuse-ld=gold", "a.o"), "-flto -fuse-ld=gold a.o"),
+            (("-flto", "-fno-lto", "a.o"), "-flto -fno-lto a.o"),
+        ):
+            self.assertEqual(self.run_tool("gcc", *words)[0], f"clang: {shown}\n")
+        self.assertEqual(self.run_tool("ld", "-flto", "a.o")[0], "ld: -flto a.o\n")
+        self.assertEqual(" ".join(self.read()[0].words), f"{lld} -flto a.o -o p")
+        # What clang refuses is given to the other one as it was.
+        said = self.run_tool("gcc", "--fail", "-flto", "-o", "p")[0].splitlines()
+        self.assertEqual(said[-1], "gcc: --fail -flto -o p")
+
     def test_a_header_is_precompiled_without_the_links_of_a_configuration(self):
         for words, shown in (
             (("-x", "c++-header", "p.h"), "-c -x c++-header p.h"),
