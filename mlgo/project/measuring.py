@@ -97,10 +97,14 @@ class Measuring:
         if flags not in self._compiled:
             estimate = self._base() * row.factor
             # A budget below one compile of the program would give no answer.
-            is_first = not any(self._compiled.values()) and row is not SAME_OPTIONS
-            if is_first and estimate > self.budget.left:
-                self.budget.seconds = self.budget.spent + estimate * 2
+            is_first = not any(
+                objects for made, objects in self._compiled.items() if made != SAME_OPTIONS.compile_flags
+            )
+            limit = self.budget.seconds
+            if is_first:
+                self.budget.seconds = float("inf")
             done = self._relinker.compile(flags, self.budget, self._seconds, row.factor, row.name, self._say)
+            self.budget.seconds = limit
             if done is None:
                 return {}, self._too_much(estimate)
             self._compiled[flags] = done

@@ -1,0 +1,93 @@
+"""The rows of a program with a fake of the linker: what the budget holds, what is shared, what is left out."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.project.command_line import Compile, Link
+from mlgo.project.compiling import Compiled
+from mlgo.project.goal import Goal
+from mlgo.project.measuring import Measuring, rows_not_tried
+from mlgo.project.programs import Program
+from mlgo.project.rows import Row
+
+ROWS = (
+    Row("linker", None, ("-l",), 0.0),
+    Row("small", ("-s",), (), 1.0),
+    Row("small, linker", ("-s",), ("-l",), 1.0),
+    Row("smaller", ("-t",), (), 1.0),
+)
+
+
+class FakeParts:
+    def __init__(self, units):
+        self.units = {unit.output: unit for unit in units}
+
+
+class FakeRelinker:
+    """Compiles take what they were estimated; a linked file is as large as its flags say."""
+
+    jobs = 1
+
+    def __init__(self, folder):
+        self.folder, self.compiled = folder, []
+
+    def compile(self, flags, budget, seconds, factor, name, say):
+        if not budget.reserve(factor * sum(seconds.values())):
+            return None
+        budget.settle(factor * sum(seconds.values()), factor * sum(seconds.values()))
+        self.compiled.append(flags)
+        return {output: Compiled(pathlib.Path(output), 1.0) for output in seconds}
+
+    def link(self, link, objects, flags, name):
+        path = self.folder / name
+        path.write_bytes(bytes(100 - 10 * len(objects) - 5 * len(flags)))
+        return path, 0.0
+
+
+class MeasuringRowsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "built").write_bytes(bytes(200))
+        self.goal = Goal(
+            "smaller", "bytes", lambda path: {"file": os.path.getsize(path)}, ROWS, ("file",), 0.001, "is smaller", ""
+        )
+
+    def measure(self, times, sources=(), seconds=2.0, was_recorded=True):
+        units = [Compile("clang", "/", (), f"/{n}.c", f"/{n}.o", "clang", seconds / 2, False) for n in range(2)]
+        link = Link("clang", "/", (), str(self.folder / "built"), "clang", 4.0, tuple(sources))
+        self.relinker = FakeRelinker(self.folder)
+        parts = FakeParts([] if sources else units)
+        program = Program(link, 1, "x86-64")
+        measuring = Measuring(self.goal, program, parts, self.relinker, times, 0.0, self.folder, lambda text: None)
+        measured = measuring.measure(was_recorded)
+        return {one.row.name: one.figures and one.figures["file"] for one in measured}, measured
+
+    def test_all_fit(self):
+        found, _ = self.measure(2.0)
+        self.assertEqual(found, {"as built": 200, "linker": 95, "small": 80, "small, linker": 75, "smaller": 80})
+        self.assertEqual(self.relinker.compiled, [("-s",), ("-t",)])
+
+    def test_the_first_compile_always_fits_and_no_other(self):
+        found, measured = self.measure(0.1)
+        self.assertEqual((found["small"], found["small, linker"], found["smaller"]), (80, 75, None))
+        self.assertEqual(rows_not_tried(measured), ["smaller"])
+        self.assertIn("the budget of 0 s does not hold them", measured[-1].why_not)
+
+    def test_a_build_that_was_not_seen_is_made_first(self):
+        found, measured = self.measure(1.0, seconds=0.0, was_recorded=False)
+        self.assertEqual(list(found)[1], "mlgo's clang, the same options")
+        self.assertEqual(self.relinker.compiled, [(), ("-s",)])
+        self.assertEqual(measured[1].seconds, 2.0)
+
+    def test_a_link_that_compiles(self):
+        found, measured = self.measure(1.1, sources=["/a.c"])
+        self.assertEqual(found["linker"], 95)
+        self.assertIsNotNone(found["small"])
+
+
+if __name__ == "__main__":
+    unittest.main()
