@@ -12,17 +12,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_TABLE = re.compile(r"(<!-- begin results: (\S+) -->\n)(.*?)(<!-- end results: \2 -->\n)", re.DOTALL)
+from mlgo.pages import marks
+from mlgo.pages.numbers import percent_of
+
+_KIND = "results"
 _VALUE = re.compile(r"([+−]?\d+(?:\.(\d+))? %)((?:\*\*)?<!--= (\S+) (\S+) -->)")
-_MARK = re.compile(r"<!--=|<!-- (?:begin|end) results")
 
 
 def percent(ratio: float, digits: int = 2) -> str:
-    """0.9884 as "−1.16 %"."""
-    change = (ratio - 1) * 100
-    rounded = f"{abs(change):.{digits}f}"
-    sign = "" if float(rounded) == 0 else "−" if change < 0 else "+"
-    return f"{sign}{rounded} %"
+    """0.9884 as "−1.16 %", with the plain space that people type."""
+    return percent_of(ratio, digits).replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
 def renewed(page: str, tables: Mapping[str, str], models: pathlib.Path) -> str:
@@ -30,24 +29,17 @@ def renewed(page: str, tables: Mapping[str, str], models: pathlib.Path) -> str:
 
     Raises: ValueError: a mark is not closed, or names nothing that exists.
     """
-    marks = len(_MARK.findall(page))
-    found = 0
-
-    def table(match: re.Match[str]) -> str:
-        nonlocal found
-        found += 2
-        if match[2] not in tables:
-            raise ValueError(f"no table is named {match[2]!r}; there are: {', '.join(sorted(tables))}")
-        return match[1] + tables[match[2]].strip() + "\n" + match[4]
+    for name in marks.section_names(page, _KIND):
+        if name not in tables:
+            raise ValueError(f"no table is named {name!r}; there are: {', '.join(sorted(tables))}")
+        page = marks.with_section(page, _KIND, name, tables[name])
 
     def value(match: re.Match[str]) -> str:
-        nonlocal found
-        found += 1
         return percent(_value(models / match[4] / "result.json", match[5]), len(match[2] or "")) + match[3]
 
-    page = _VALUE.sub(value, _TABLE.sub(table, page))
-    if found != marks:
-        raise ValueError(f"{marks} marks, but {found} of them belong to a table or follow a value such as '−1.16 %'")
+    page, found = _VALUE.subn(value, page)
+    if found != page.count("<!--="):
+        raise ValueError(f"{page.count('<!--=')} marks, but {found} of them follow a value such as '−1.16 %'")
     return page
 
 
