@@ -190,6 +190,14 @@ class Evaluation:
     icf: bool
     seed: int
 
+    def corpus(self, name: str) -> CorpusResult:
+        """The result of a corpus. Raises: KeyError: there is none."""
+        return {corpus.name: corpus for corpus in self.corpora}[name]
+
+    def side(self, corpus: str, name: str) -> SideResult:
+        """The result of a side on a corpus. Raises: KeyError: there is none."""
+        return {side.name: side for side in self.corpus(corpus).sides}[name]
+
 
 class Kind(enum.StrEnum):
     """What wrote a result, as "kind" in its JSON file says."""

@@ -5,7 +5,6 @@ Numbers are of the exam. Where a look was not made yet, a result that people loo
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from models.results import measured, tables
 from models.results.pages import percent
@@ -22,7 +21,7 @@ class Source:
       of_exam: whether nobody had looked at the code before.
     """
 
-    result: Mapping[str, Any]
+    result: measured.Result
     languages: Mapping[str, str]
     of_exam: bool
 

@@ -1,15 +1,18 @@
 """What a published result.json says, as ratios to the default: per library or program, and in the mean."""
 
 import dataclasses
-import json
 import math
 import pathlib
 from collections.abc import Collection, Mapping
-from typing import Any
 
-from mlgo.evaluation.statistics import ratios_of
+from mlgo.evaluation.statistics import RatioSummary, ratios_of
+from mlgo.reporting.reading import read_result
+from mlgo.reporting.records import Content, Evaluation, Kind
 
 DEFAULT = "default"
+
+#: A published result.
+Result = Evaluation | Content
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,36 +40,37 @@ class Group:
     without_best: float | None
 
 
-def read(path: pathlib.Path) -> dict[str, Any]:
-    """The result in a file.
+def read(folder: pathlib.Path) -> Result:
+    """The result in a folder.
 
-    Raises: ValueError: the file is no published result.
+    Raises: ValueError: there is no published result. RunError: it cannot be read.
     """
-    result = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(result, dict) or result.get("kind") not in ("evaluation", "programs"):
-        raise ValueError(f"{path}: no result of //mlgo:evaluate or //mlgo:evaluate_programs")
-    return result
+    result = read_result(folder, folder.name, str(folder), with_rows=False)
+    if isinstance(result, Evaluation) or (isinstance(result, Content) and result.kind is Kind.PROGRAMS):
+        return result
+    raise ValueError(f"{folder}: no result of //mlgo:evaluate or //mlgo:evaluate_programs")
 
 
-def linked_code(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+def linked_code(result: Evaluation, corpus: str, side: str) -> Change:
     """Linked code bytes of a corpus in an evaluation."""
-    return _change(result["corpora"][corpus]["linked_code"][side])
+    return _change(result.side(corpus, side).linked)
 
 
-def object_code(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+def object_code(result: Evaluation, corpus: str, side: str) -> Change:
     """Code bytes of all functions of a corpus's objects, without an interval."""
-    code_bytes = result["corpora"][corpus]["object_code_bytes"]
-    return Change(code_bytes[side] / code_bytes[DEFAULT])
+    found = result.side(corpus, side)
+    return Change(found.object_bytes / found.default_object_bytes)
 
 
-def weighted_sum(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+def weighted_sum(result: Evaluation, corpus: str, side: str) -> Change:
     """The sum of the score over the functions of a corpus."""
-    return _change(result["corpora"][corpus]["weighted_sum"][side]["summary"])
+    found = result.side(corpus, side).weighted
+    return _change(found and found.summary)
 
 
-def function_mean(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+def function_mean(result: Evaluation, corpus: str, side: str) -> Change:
     """The geometric mean of the score over the functions (for inlining: modules) of a corpus."""
-    return _change(result["corpora"][corpus]["all_functions"][side])
+    return _change(result.side(corpus, side).mean)
 
 
 def group(changes: Mapping[str, Change]) -> Group:
@@ -74,21 +78,25 @@ def group(changes: Mapping[str, Change]) -> Group:
     return _group({name: change.ratio for name, change in changes.items()}, None)
 
 
-def program_ratios(result: Mapping[str, Any], table: str, side: str, measure: str) -> dict[str, float]:
+def program_ratios(result: Content, table: str, side: str, measure: str) -> dict[str, float]:
     """Program -> ratio of `measure` to the default. Args: table: "size", "run" or "executed"."""
-    return ratios_of(result[table], side, DEFAULT, measure)
+    return ratios_of(result.content[table], side, DEFAULT, measure)
 
 
-def programs(result: Mapping[str, Any], table: str, side: str, measure: str, unseen: Collection[str] = ()) -> Group:
+def programs(result: Content, table: str, side: str, measure: str, unseen: Collection[str] = ()) -> Group:
     """All programs of a result in the mean, with the published interval.
 
     Args: unseen: only these, which are those that training did not see.
 
     Raises: ValueError: the published mean of the unseen programs is not that of `unseen`.
     """
-    totals = (result["totals"]["unseen"] if unseen else result["totals"])[table][side][measure]
+    totals = result.content["totals"]
+    total = (totals["unseen"] if unseen else totals)[table][side][measure]
     ratios = program_ratios(result, table, side, measure)
-    found = _group({name: ratios[name] for name in unseen} if unseen else ratios, _change(totals))
+    found = _group(
+        {name: ratios[name] for name in unseen} if unseen else ratios,
+        Change(total["geometric_mean"], total["low"], total["high"]),
+    )
     if not math.isclose(_geometric_mean([ratios[name] for name in unseen or ratios]), found.mean.ratio):
         raise ValueError(f"{side}, {measure}: the mean of {', '.join(unseen or ratios)} is not the published one")
     return found
@@ -106,5 +114,7 @@ def _geometric_mean(ratios: Collection[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def _change(summary: Mapping[str, Any]) -> Change:
-    return Change(summary["geometric_mean"], summary["low"], summary["high"])
+def _change(summary: RatioSummary | None) -> Change:
+    if summary is None:
+        raise ValueError("the result lacks a measure that a table shows")
+    return Change(summary.geometric_mean, summary.low, summary.high)

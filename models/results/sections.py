@@ -3,8 +3,8 @@
 import functools
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
+from mlgo.reporting.records import Evaluation
 from models.results import headlines, measured, tables
 
 #: Languages of the corpora of evaluations.
@@ -50,8 +50,8 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     """
 
     @functools.cache
-    def result(name: str) -> Mapping[str, Any]:
-        return measured.read(models / name / "result.json")
+    def result(name: str) -> measured.Result:
+        return measured.read(models / name)
 
     looks = {name: result(f"exam/{name}") for name in _LOOKS if (models / "exam" / name / "result.json").is_file()}
     found = _exam(looks, result) | {
@@ -161,12 +161,12 @@ _LOOKED_AT = {
 }
 
 
-def _exam(results: Mapping[str, Mapping[str, Any]], other: Callable[[str], Mapping[str, Any]]) -> dict[str, str]:
+def _exam(results: Mapping[str, measured.Result], other: Callable[[str], measured.Result]) -> dict[str, str]:
     """The tables of models/exam; a look that was not made has a line in place of its tables.
 
     Args: results: of the looks that were made; other: reads the result in a folder of models.
     """
-    made: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    made: dict[str, tuple[str, Callable[[measured.Result], str]]] = {
         "inlining": ("inlining_for_size", lambda result: _exam_code(result, ["trained"])),
         "inlining-icf": ("inlining_for_size_icf", lambda result: _exam_code(result, ["trained"])),
         "inlining-searches": (
@@ -200,6 +200,6 @@ def _exam(results: Mapping[str, Mapping[str, Any]], other: Callable[[str], Mappi
     return found
 
 
-def _exam_code(result: Mapping[str, Any], sides: Sequence[str]) -> str:
-    thresholds = any(side.startswith("threshold_") for side in result["order"]["sides"])
+def _exam_code(result: Evaluation, sides: Sequence[str]) -> str:
+    thresholds = any(side.name.startswith("threshold_") for corpus in result.corpora for side in corpus.sides)
     return tables.libraries(result, sides, measured.linked_code, EXAM_LANGUAGES, thresholds=thresholds)

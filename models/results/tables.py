@@ -1,8 +1,8 @@
 """Tables of published results in Markdown, one function for each kind."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
+from mlgo.reporting.records import Content, Evaluation
 from mlgo.run.tabular import markdown_head, markdown_row
 from models.results import measured
 from models.results.measured import Change
@@ -38,9 +38,9 @@ def with_interval(change: Change) -> str:
 
 
 def libraries(
-    result: Mapping[str, Any],
+    result: Evaluation,
     sides: Sequence[str],
-    measure: Callable[[Mapping[str, Any], str, str], Change],
+    measure: Callable[[Evaluation, str, str], Change],
     languages: Mapping[str, str],
     *,
     thresholds: bool = False,
@@ -49,10 +49,10 @@ def libraries(
 
     Args: languages: corpus -> "C" or "C++"; thresholds: adds the best -inline-threshold of each corpus.
     """
-    corpora = sorted(result["order"]["corpora"], key=lambda corpus: (languages[corpus], corpus))
+    corpora = sorted([each.name for each in result.corpora], key=lambda corpus: (languages[corpus], corpus))
     rows = []
     for corpus in corpora:
-        cells = [f"{corpus}, {languages[corpus]}", str(result["corpora"][corpus]["modules"])]
+        cells = [f"{corpus}, {languages[corpus]}", str(result.corpus(corpus).module_count)]
         cells += [with_interval(measure(result, corpus, side)) for side in sides]
         rows.append(cells + ([best_threshold(result, [corpus])] if thresholds else []))
     for language in sorted({languages[corpus] for corpus in corpora}):
@@ -65,9 +65,7 @@ def libraries(
     return markdown(head + (["best threshold"] if thresholds else []), rows)
 
 
-def several(
-    columns: Sequence[tuple[str, Mapping[str, Any], Callable[[Mapping[str, Any], str, str], Change]]], side: str
-) -> str:
+def several(columns: Sequence[tuple[str, Evaluation, Callable[[Evaluation, str, str], Change]]], side: str) -> str:
     """One row for each corpus, one column for each heading: results with the same heading share a column.
 
     Args: columns: (heading, result, measure).
@@ -75,7 +73,7 @@ def several(
     headings = list(dict.fromkeys(heading for heading, _, _ in columns))
     cells: dict[str, dict[str, str]] = {}
     for heading, result, measure in columns:
-        for corpus in result["order"]["corpora"]:
+        for corpus in [each.name for each in result.corpora]:
             cells.setdefault(corpus, {})[heading] = with_interval(measure(result, corpus, side))
     rows = [
         [corpus, *(of_corpus.get(heading, "") for heading in headings)] for corpus, of_corpus in sorted(cells.items())
@@ -88,11 +86,11 @@ def named(worst: tuple[str, float]) -> str:
     return f"{percent(worst[1])} {worst[0]}"
 
 
-def best_threshold(result: Mapping[str, Any], corpora: Sequence[str]) -> str:
+def best_threshold(result: Evaluation, corpora: Sequence[str]) -> str:
     """The one -inline-threshold that is best for all `corpora` in the mean, or "the default"."""
     means = {
         side: measured.group({corpus: measured.linked_code(result, corpus, side) for corpus in corpora}).mean.ratio
-        for side in result["order"]["sides"]
+        for side in dict.fromkeys(side.name for each in result.corpora for side in each.sides)
         if side.startswith("threshold_")
     }
     if not means:
@@ -102,7 +100,7 @@ def best_threshold(result: Mapping[str, Any], corpora: Sequence[str]) -> str:
 
 
 def programs(
-    result: Mapping[str, Any], rows: Sequence[tuple[str, str, str]], sides: Sequence[str], unseen: Sequence[str] = ()
+    result: Content, rows: Sequence[tuple[str, str, str]], sides: Sequence[str], unseen: Sequence[str] = ()
 ) -> str:
     """One row for each measure, group of programs and side: mean with interval, worst, without the best.
 
@@ -129,7 +127,7 @@ def programs(
     return markdown(["measured", "mean (95 % interval)", "worst program", "mean without the best program"], lines)
 
 
-def each_program(results: Sequence[tuple[Mapping[str, Any], Sequence[tuple[str, str, str, str]]]]) -> str:
+def each_program(results: Sequence[tuple[Content, Sequence[tuple[str, str, str, str]]]]) -> str:
     """One row for each program: its changes by every column; then geometric mean and worst.
 
     Args: results: (result, columns (heading, table, side, measure)); programs that a result lacks have an empty cell.

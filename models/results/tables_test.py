@@ -1,44 +1,47 @@
 """Tables of made-up results."""
 
 import unittest
-from typing import Any
 
+from mlgo.evaluation.statistics import RatioSummary
+from mlgo.reporting.records import Content, CorpusResult, Evaluation, Kind, SideResult
 from models.results import measured, tables
 
 
-def summary(ratio: float, half_width: float = 0.01) -> dict[str, float]:
-    return {"geometric_mean": ratio, "low": ratio - half_width, "high": ratio + half_width}
+def summary(ratio: float) -> RatioSummary:
+    return RatioSummary(9, 9, ratio, ratio - 0.01, ratio + 0.01, 4, 4, 1)
 
 
-def evaluation() -> dict[str, Any]:
+def evaluation() -> Evaluation:
     """Two C libraries and a C++ library; a threshold helps C++ only."""
-    linked = {"a": (0.98, 1.01), "b": (1.005, 1.002), "c": (0.9, 0.97)}
-    return {
-        "kind": "evaluation",
-        "order": {"corpora": ["c", "a", "b"], "sides": ["trained", "threshold_10"]},
-        "corpora": {
-            name: {
-                "modules": 7,
-                "linked_code": {"trained": summary(policy), "threshold_10": summary(threshold)},
-                "object_code_bytes": {"default": 1000, "trained": 1100},
-            }
-            for name, (policy, threshold) in linked.items()
-        },
-    }
+    linked = {"c": (0.9, 0.97), "a": (0.98, 1.01), "b": (1.005, 1.002)}
+    corpora = [
+        CorpusResult(
+            name,
+            None,
+            [
+                SideResult("trained", None, linked=summary(policy), object_bytes=1100, default_object_bytes=1000),
+                SideResult("threshold_10", None, linked=summary(threshold)),
+            ],
+            {},
+            0,
+            modules=7,
+        )
+        for name, (policy, threshold) in linked.items()
+    ]
+    return Evaluation("", "", None, None, "", {}, corpora, False, 1)
 
 
-def programs() -> dict[str, Any]:
+def programs() -> Content:
     """Three programs; x is the best one."""
     counts = {"x": 500, "y": 990, "z": 1010}
-    mean = (0.5 * 0.99 * 1.01) ** (1 / 3)
-    return {
-        "kind": "programs",
+    mean, rest = (0.5 * 0.99 * 1.01) ** (1 / 3), (0.99 * 1.01) ** 0.5
+    total = {"geometric_mean": mean, "low": mean - 0.3, "high": mean + 0.3}
+    unseen = {"geometric_mean": rest, "low": rest - 0.01, "high": rest + 0.01}
+    content = {
         "run": {name: {"default": {"instructions": 1000}, "policy": {"instructions": n}} for name, n in counts.items()},
-        "totals": {
-            "run": {"policy": {"instructions": summary(mean, 0.3)}},
-            "unseen": {"run": {"policy": {"instructions": summary((0.99 * 1.01) ** 0.5)}}},
-        },
+        "totals": {"run": {"policy": {"instructions": total}}, "unseen": {"run": {"policy": {"instructions": unseen}}}},
     }
+    return Content(Kind.PROGRAMS, "", "", content)
 
 
 class LibrariesTest(unittest.TestCase):
