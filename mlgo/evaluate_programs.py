@@ -213,7 +213,7 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
         **{name: FLAGS[name].value for name in _SETTINGS},
     }
     folder.claim(run_identity({"inputs": plan.inputs(toolchain), "configuration": settings}), grows=_GROWS)
-    evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
+    evaluation = ProgramEvaluation(folder, toolchain, lto)
     left_out: dict[str, str] = {}
     if profiling is not None:
         programs, left_out = with_profiles(evaluation, programs, levels, profiling)

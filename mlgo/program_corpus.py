@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
     folder.claim(run_identity({**settings, "toolchain": toolchain.digest()}))
     left_out: dict[str, str] = {}
     if FLAGS.pgo:
-        evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
+        evaluation = ProgramEvaluation(folder, toolchain)
         programs, left_out = with_profiles(evaluation, programs, [FLAGS.level], profile_tools(HOST))
     parts = _parts(folder, toolchain, programs, left_out)
     for name, reason in left_out.items():

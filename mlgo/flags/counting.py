@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from absl import flags
@@ -21,7 +21,6 @@ from mlgo.flags.help import flag_group
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
-from mlgo.run.manifest import Manifest
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.problem_score import score_of
 
@@ -135,17 +134,8 @@ def counts_from_flags(
     """
     if not programs:
         return NONE
-    counter, path = cachegrind_from_flags(FLAGS.valgrind), folder.path / _PROGRAMS
-    toolchain = dataclasses.replace(_toolchain(), objects=path / "objects")
-
-    def stage(
-        name: str,
-        inputs: Mapping[str, str],
-        configuration: Mapping[str, Any],
-        work: Callable[[pathlib.Path], Mapping[str, Any]],
-    ) -> Manifest:
-        return folder.stage(f"{_PROGRAMS}/{name}", inputs, configuration, work)
-
+    toolchain = dataclasses.replace(_toolchain(), objects=folder.path / _PROGRAMS / "objects")
     sides = policies.program_sides(clang_from_flags().resolve(), model_of)
     sides += with_costs(sides, callee_saved_costs)
-    return count_policies(ProgramEvaluation(stage, path, toolchain), programs, sides, counter)
+    evaluation = ProgramEvaluation(folder, toolchain, below=_PROGRAMS)
+    return count_policies(evaluation, programs, sides, cachegrind_from_flags(FLAGS.valgrind))

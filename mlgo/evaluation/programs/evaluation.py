@@ -5,7 +5,7 @@ import dataclasses
 import pathlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.build_inputs import build_inputs, link_inputs, preprocessing_side, read_digest
@@ -19,22 +19,11 @@ from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.sides import DEFAULT, Side, threshold_of
 from mlgo.identity.programs import program_identity
 from mlgo.run import files, progress
-from mlgo.run.manifest import Manifest, digest_of_file, digest_of_json
+from mlgo.run.manifest import digest_of_file, digest_of_json
+from mlgo.run.run_folder import RunFolder
 
 _MEASURED = "measured.json"
 _REDO = "Delete its folder; the stage then runs again"
-
-
-class StageRunner(Protocol):
-    """RunFolder.stage (mlgo/run/run_folder.py)."""
-
-    def __call__(
-        self,
-        name: str,
-        inputs: Mapping[str, str],
-        configuration: Mapping[str, Any],
-        work: Callable[[pathlib.Path], Mapping[str, Any]],
-    ) -> Manifest: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,21 +38,33 @@ class CostSettings:
 @dataclasses.dataclass(frozen=True)
 class ProgramEvaluation:
     """Attributes:
-    stage: runs a stage once.
-    path: folder of the stages.
+    folder: of the results.
     toolchain: of all sides.
     lto: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
+    below: folder of the stages in `folder`; "": they lie there themselves.
     """
 
-    stage: StageRunner
-    path: pathlib.Path
+    folder: RunFolder
     toolchain: Toolchain
     lto: Sequence[str] = ()
+    below: str = ""
     # A build uses all cores, and finds the objects of the builds before it.
     _building: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
     # What compilers read of programs, of which several sides have one; filled under the lock.
     _read: dict[Any, str] = dataclasses.field(default_factory=dict, repr=False, compare=False)
     _reading: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def stage(
+        self,
+        name: str,
+        inputs: Mapping[str, str],
+        configuration: Mapping[str, Any],
+        work: Callable[[pathlib.Path], Mapping[str, Any]],
+    ) -> pathlib.Path:
+        """Runs what is left of the stage `name`, as RunFolder.stage; returns its folder."""
+        place = f"{self.below}/{name}" if self.below else name
+        self.folder.stage(place, inputs, configuration, work)
+        return self.folder.path / place
 
     def sizes(
         self,
@@ -229,7 +230,8 @@ class ProgramEvaluation:
     def _times(
         self, program: Program, sides: Sequence[Side], repeats: int, perf: Perf | None
     ) -> dict[str, dict[str, list[float]]]:
-        images = {side.name: self.path / f"run/{program.name}/{side.name}" / run_time.IMAGE for side in sides}
+        runs = self.folder.path / self.below / "run" / program.name
+        images = {side.name: runs / side.name / run_time.IMAGE for side in sides}
         inputs = {f"image {name}": digest_of_file(path) for name, path in images.items()}
         chosen = [] if perf is None else list(perf.chosen)
         return self._measured(
@@ -282,5 +284,5 @@ class ProgramEvaluation:
             files.write_json_atomically(folder / _MEASURED, measure(folder))
             return {}
 
-        self.stage(name, inputs, configuration, work)
-        return files.read_json(self.path / name / _MEASURED, f"results of stage {name}", _REDO)
+        path = self.stage(name, inputs, configuration, work) / _MEASURED
+        return files.read_json(path, f"results of stage {name}", _REDO)

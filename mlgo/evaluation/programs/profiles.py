@@ -96,8 +96,7 @@ def _profile(evaluation: ProgramEvaluation, training: Program, level: str, tools
         _make_profile(evaluation, training, level, tools, folder / _PROFILE)
         return {}
 
-    evaluation.stage(stage, inputs, {"level": level}, work)
-    return evaluation.path / stage / _PROFILE
+    return evaluation.stage(stage, inputs, {"level": level}, work) / _PROFILE
 
 
 def _make_profile(

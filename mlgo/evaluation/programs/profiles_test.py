@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import tempfile
+import types
 import unittest
 
 from mlgo.evaluation.programs.building import Toolchain
@@ -25,7 +26,9 @@ class ProfilesTest(unittest.TestCase):
         driver.write_text("#!/bin/sh\n", encoding="utf-8")
         driver.chmod(0o755)
         toolchain = Toolchain(None, self.source, driver, 1)
-        self.evaluation = ProgramEvaluation(lambda name, *_: self.stages.append(name), self.folder, toolchain)
+        self.evaluation = ProgramEvaluation(
+            types.SimpleNamespace(path=self.folder, stage=lambda name, *_: self.stages.append(name)), toolchain
+        )
         self.tools = ProfileTools(self.source, self.source)
 
     def program(self, name, argument="train", **changes):
