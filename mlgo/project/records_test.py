@@ -79,6 +79,15 @@ class RecordsTest(unittest.TestCase):
         self.assertIn("clang refuses this command; 'gcc' runs it", errors)
         self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
 
+    def test_a_compiler_that_was_named_by_its_path_runs_what_clang_refuses(self):
+        asked = self.folder / "elsewhere/gcc"
+        asked.parent.mkdir()
+        asked.write_text('#!/bin/sh\necho "asked: ${MLGO_ASKED-unset} $*"\n')
+        asked.chmod(0o755)
+        said = self.run_tool("gcc", "--fail", "-c", "a.c", MLGO_ASKED=str(asked))[0]
+        self.assertEqual(said.splitlines()[-1], "asked: unset --fail -c a.c")
+        self.assertEqual(self.run_tool("ld", "-r", MLGO_ASKED=str(asked))[0], "asked: unset -r\n")
+
     def test_a_question_of_configure_is_answered_by_clang(self):
         self.assertEqual(self.run_tool("gcc", "--fail", "-c", "conftest.c", code=3)[0], "clang: --fail -c conftest.c\n")
         self.assertEqual(self.read()[0].exit_code, 3)
