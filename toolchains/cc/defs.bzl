@@ -8,7 +8,7 @@
 
 and in MODULE.bazel, the packaged clang second: it builds the first one.
 
-    register_toolchains("//:toolchain", "@mlgo//toolchains/cc:clang_toolchain")
+    register_toolchains("//:toolchain", "@mlgo//toolchains/cc:clang_toolchain", "@mlgo//toolchains/python:runtime_toolchain")
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_toolchain")
