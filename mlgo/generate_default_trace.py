@@ -45,10 +45,11 @@ from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.policy.directory import policy_folder
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate
+from mlgo.run.determinism import DEFAULT_SEED
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.outcomes import DEFAULT_MAX_FAILURE_RATIO
 from mlgo.trace.setup import CompileSetup
 from mlgo.training.default_trace import Selection, record_trace
-from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
@@ -69,8 +70,8 @@ flags.DEFINE_enum(
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, a random sample.", 0.0, 1.0)
 define_module_filter("Compile only modules")
-flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the sample.", lower_bound=0)
-flags.DEFINE_float("max_failure_ratio", RunSettings.max_failure_ratio, "Part of the modules that may fail.", 0.0, 1.0)
+flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of the sample.", lower_bound=0)
+flags.DEFINE_float("max_failure_ratio", DEFAULT_MAX_FAILURE_RATIO, "Part of the modules that may fail.", 0.0, 1.0)
 define_compile_limit()
 _ALIASES = {
     "data_path": "corpus",

@@ -18,11 +18,11 @@ from mlgo.flags.compiling import define_gin_flags
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
 from mlgo.run import locate
+from mlgo.run.determinism import DEFAULT_SEED
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.run_folder import RunFolder
 from mlgo.trace.finished import open_trace
 from mlgo.trace.vocabulary import VocabularyConfig, build_vocabulary
-from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
@@ -41,7 +41,7 @@ flags.DEFINE_integer(
 )
 flags.DEFINE_integer("parallelism", None, "Ignored: modules are read ahead by a few threads.", lower_bound=1)
 define_gin_flags()
-flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the choice of observations.", lower_bound=0)
+flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of the choice of observations.", lower_bound=0)
 
 
 def main(arguments: list[str]) -> int:

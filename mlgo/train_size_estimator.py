@@ -35,11 +35,11 @@ from mlgo.run.run_folder import RunFolder
 from mlgo.size_estimator.accuracy import accuracy, instructions_alone
 from mlgo.size_estimator.estimator import EstimatorConfig, fit
 from mlgo.size_estimator.examples import collect
+from mlgo.trace.outcomes import DEFAULT_MAX_FAILURE_RATIO
 from mlgo.trace.setup import CompileSetup
 
 FLAGS = flags.FLAGS
 
-_MAX_FAILURE_RATIO = 0.1
 _PARTS = ("train", "held_out")
 
 
@@ -70,7 +70,9 @@ def _train(arguments: list[str]) -> int:
     inputs |= {"clang": compiler_identity(clang), "opt": program_identity(opt)}
     folder.claim(run_identity({"inputs": inputs, "seed": FLAGS.seed}))
     with executor_from_flags(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, PROBLEM, limits_from_flags(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
+        setup = CompileSetup(
+            clang, PROBLEM, limits_from_flags(), FLAGS.workers or 1, DEFAULT_MAX_FAILURE_RATIO, executor
+        )
         training, held_out = (collect(output / "optimised" / part, corpora[part], setup, opt, part) for part in _PARTS)
     held_out = held_out.without_names_of(training)
     estimator = fit(training, EstimatorConfig(), FLAGS.seed)

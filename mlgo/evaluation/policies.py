@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 
 from mlgo.evaluation.sides import DEFAULT, Side
-from mlgo.learning.converted_policy import AnyPolicy
+from mlgo.learning.network import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from mlgo.explanation.recorded import RecordedDecisions
-from mlgo.learning.converted_policy import AnyPolicy, ConvertedPolicy
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.linear_network import linear_effect
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import AnyPolicy, ConvertedPolicy, PolicyNetwork
 from mlgo.learning.normalization import Normalizer
 from mlgo.learning.observations import Observations, pack
 from mlgo.problems.ir2vec import split_element

@@ -12,8 +12,7 @@ from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
-from mlgo.learning.converted_policy import ConvertedPolicy
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import ConvertedPolicy, PolicyNetwork
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.problem import Problem

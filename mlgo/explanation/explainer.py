@@ -10,7 +10,7 @@ from mlgo.explanation import recorded
 from mlgo.explanation.asked_policy import AskedPolicy, asked_policy
 from mlgo.explanation.replay import disagreements, replay
 from mlgo.explanation.sections import View
-from mlgo.learning.converted_policy import AnyPolicy
+from mlgo.learning.network import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError

@@ -14,10 +14,11 @@ from mlgo.identity.programs import compiler_identity
 from mlgo.identity.run import run_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
+from mlgo.run.determinism import DEFAULT_SEED
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.problem_score import score_of
+from mlgo.trace.outcomes import DEFAULT_MAX_FAILURE_RATIO
 from mlgo.trace.setup import CompileSetup
-from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
@@ -26,10 +27,10 @@ flags.disclaim_key_flags()  # --help of a command lists the flags that this modu
 @flag_group("Measuring")
 def define_measuring_flags() -> None:
     """Defines --seed and the limits of compiles."""
-    flags.DEFINE_integer("seed", RunSettings.seed, "Seed of bootstraps and of random samples.", lower_bound=0)
+    flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of bootstraps and of random samples.", lower_bound=0)
     flags.DEFINE_float(
         "max_failure_ratio",
-        RunSettings.max_failure_ratio,
+        DEFAULT_MAX_FAILURE_RATIO,
         "Fraction of a corpus's modules that may fail to compile before the command stops.",
         lower_bound=0.0,
         upper_bound=1.0,

@@ -1,8 +1,10 @@
-"""The description of an algorithm, which each folder of algorithms/ exports as ALGORITHM."""
+"""The description of an algorithm, which each folder of algorithms/ exports as ALGORITHM; a check of settings."""
 
 import dataclasses
 import importlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mlgo.learning.learner import Learner
 
@@ -34,3 +36,17 @@ class Algorithm:
     def learner_class(self) -> type[Learner]:
         """Its `Learner`. Imported here and not at the top, since it may import TensorFlow, which takes seconds."""
         return getattr(importlib.import_module(f"mlgo.learning.algorithms.{self.name}.learner"), self.learner)
+
+
+def check_fields(config: Any, at_least_one: Sequence[str] = (), positive: Sequence[str] = ()) -> None:
+    """Checks fields of a configuration.
+
+    Raises: ValueError: one of `at_least_one` is below 1, or one of `positive` is not a finite number above 0; names it.
+    """
+    kind = type(config).__name__
+    for name in at_least_one:
+        if getattr(config, name) < 1:
+            raise ValueError(f"{kind}.{name}={getattr(config, name)} must be at least 1")
+    for name in positive:
+        if not (math.isfinite(getattr(config, name)) and getattr(config, name) > 0):
+            raise ValueError(f"{kind}.{name}={getattr(config, name)} must be positive")

@@ -4,7 +4,7 @@ import dataclasses
 
 import gin
 
-from mlgo.learning.config_checks import check_fields
+from mlgo.learning.algorithm import check_fields
 
 
 @gin.configurable

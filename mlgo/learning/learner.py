@@ -22,8 +22,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.learning.converted_policy import AnyPolicy
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import AnyPolicy, PolicyNetwork
 from mlgo.learning.observations import Observations
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError

@@ -82,6 +82,20 @@ class PolicyNetwork:
         return PolicyNetwork(self.normalizer, weights)
 
 
+@dataclasses.dataclass(frozen=True)
+class ConvertedPolicy:
+    """A policy of another trainer, which can decide but has no weights of our network.
+
+    Attributes: model: the policy as TFLite model for LLVM's development mode; greedy.
+    """
+
+    model: bytes
+
+
+#: What the compiler can be given as a policy.
+AnyPolicy = PolicyNetwork | ConvertedPolicy
+
+
 def initial_network(normalizer: Normalizer, seed: int, config: NetworkConfig | None = None) -> PolicyNetwork:
     """A network with fresh weights: a pure function of the arguments."""
     config = config or NetworkConfig()

@@ -4,10 +4,9 @@ import os
 import pathlib
 import shutil
 
-from mlgo.learning.converted_policy import AnyPolicy, ConvertedPolicy
 from mlgo.learning.exact_network import ExactNetwork, exact_network
 from mlgo.learning.exploration import deviation_of
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import AnyPolicy, ConvertedPolicy, PolicyNetwork
 from mlgo.policy.tflite import TfliteTemplate, layer_sizes_of, template_for, write_model
 from mlgo.problems.problem import Problem
 from mlgo.run.quiet import quiet_libraries

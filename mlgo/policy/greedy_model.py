@@ -2,7 +2,7 @@
 
 import pathlib
 
-from mlgo.learning.converted_policy import AnyPolicy
+from mlgo.learning.network import AnyPolicy
 from mlgo.problems.problem import Problem
 from mlgo.run.quiet import quiet_libraries
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from typing import Any
 
-from mlgo.learning.converted_policy import AnyPolicy, ConvertedPolicy
+from mlgo.learning.network import AnyPolicy, ConvertedPolicy
 from mlgo.policy.directory import is_peers, load_policy, policy_folder
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError

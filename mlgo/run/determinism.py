@@ -8,6 +8,9 @@ import hashlib
 
 import numpy as np
 
+#: Default of every command's --seed.
+DEFAULT_SEED = 1
+
 
 def derive_seed(seed: int, *labels: str | int) -> int:
     """A 63-bit positive integer that depends on `seed` and every label, in order.

@@ -16,6 +16,9 @@ from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 
 _REMEDY = "Delete it and run the same command again; its module is then compiled again"
 
+#: Default of --max_failure_ratio of commands that compile corpora.
+DEFAULT_MAX_FAILURE_RATIO = 0.1
+
 
 class Outcome(enum.Enum):
     """The outcome of a module. Files and summaries hold the value."""

@@ -25,10 +25,9 @@ import numpy as np
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning import checkpoint, divergence
 from mlgo.learning.algorithms.registry import algorithm_named
-from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.learning.divergence import DivergenceError, OnDivergence
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import AnyPolicy, PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import progress
 from mlgo.run.json_fields import Fields

@@ -13,7 +13,9 @@ from mlgo.learning.algorithms.registry import ALGORITHMS, algorithm_named
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
+from mlgo.run.determinism import DEFAULT_SEED
 from mlgo.run.exit_codes import RunError
+from mlgo.trace.outcomes import DEFAULT_MAX_FAILURE_RATIO
 from mlgo.trace.vocabulary import VocabularyConfig
 from mlgo.training.gin_files import set_configuration
 
@@ -52,12 +54,12 @@ class RunSettings:
     algorithm: str = "ppo"
     reward: str = ""
     warm_start: str = "bc"
-    seed: int = 1
+    seed: int = DEFAULT_SEED
     iterations: int = 80
     modules_per_iteration: int = 12
     validation_modules: int = 16
     validation_interval: int = 5
-    max_failure_ratio: float = 0.1
+    max_failure_ratio: float = DEFAULT_MAX_FAILURE_RATIO
     compile_cpu_seconds: int = CompileLimits.cpu_seconds
     on_divergence: str = "stop"
 

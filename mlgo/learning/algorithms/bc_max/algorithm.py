@@ -5,8 +5,7 @@ from typing import Literal
 
 import gin
 
-from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_fields
+from mlgo.learning.algorithm import Algorithm, check_fields
 from mlgo.learning.exploration import DEFAULT_DEVIATION
 
 

@@ -4,8 +4,7 @@ import dataclasses
 
 import gin
 
-from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_fields
+from mlgo.learning.algorithm import Algorithm, check_fields
 
 
 @gin.configurable

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import gin
 
-from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_fields
+from mlgo.learning.algorithm import Algorithm, check_fields
 
 
 @gin.configurable

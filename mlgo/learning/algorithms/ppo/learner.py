@@ -9,7 +9,7 @@ The first importance ratios are therefore near 1 but not exactly 1: they account
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -28,6 +28,9 @@ from mlgo.learning.returns import MovingAverage, returns_of
 #: Returns that differ by less are equal.
 _SMALLEST_UNIT = 1e-9
 
+#: What one gradient step returns, in this order.
+_STEP_FIGURES = ("loss", "policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "gradient_norm")
+
 #: Before the names of the moving averages in the learner's state.
 _BASELINE = "baseline/"
 
@@ -42,30 +45,6 @@ class TrainingBatch:
     def __post_init__(self):
         if np.shape(self.returns) != (len(self.observations),) or not len(self.observations):
             raise ValueError(f"{np.shape(self.returns)} returns for {len(self.observations)} observations")
-
-
-@dataclasses.dataclass(frozen=True)
-class UpdateMetrics:
-    """Figures of one update: the first five from before it, the losses and what follows as means over its minibatches.
-
-    `explained_variance` is 1 - var(return - value) / var(return): 0 for a constant value network.
-    `stopped_early` says whether the KL limit ended the update after `minibatches`.
-    """
-
-    decisions: int
-    mean_return: float
-    return_deviation: float
-    explained_variance: float
-    advantage_deviation: float
-    minibatches: int
-    loss: float
-    policy_loss: float
-    value_loss: float
-    entropy: float
-    kl: float
-    clip_fraction: float
-    gradient_norm: float
-    stopped_early: bool
 
 
 class PpoLearner(Learner):
@@ -127,14 +106,17 @@ class PpoLearner(Learner):
         del iteration
         leave_one_out = self.config.baseline == "samples" and self.config.samples_per_module > 1
         batch = TrainingBatch(*returns_of(samples, leave_one_out, self._baseline))
-        metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
+        metrics = self.learn(batch)
         if self.problem.decision_kind == "continuous":
             del metrics["entropy"]  # That of the noise, a constant of the configuration.
         return metrics
 
-    def learn(self, batch: TrainingBatch) -> UpdateMetrics:
+    def learn(self, batch: TrainingBatch) -> dict[str, float]:
         """Improves the policy on one iteration's data, collected with the current weights.
 
+        Returns: figures of the update: the first five from before it, then how many minibatches there were and whether
+          the KL limit ended it after them (`stopped_early`), then means over the minibatches. `explained_variance` is
+          1 - var(return - value) / var(return): 0 for a constant value network.
         Raises: DivergenceError: a loss is not finite or has exploded; the learner must not be used after that.
         """
         config, observations = self.config, batch.observations
@@ -154,52 +136,47 @@ class PpoLearner(Learner):
         rate = np.float32(config.learning_rate)
         totals: list[np.ndarray] = []
         stopped = False
-        for epoch in range(config.epochs):
-            stream = (self.seed, "ppo minibatches", self.updates, epoch)
-            for which in minibatches(len(observations), config.minibatch, *stream):
-                part = observations.select(which)
-                step = self._step(
-                    part.levels,
-                    part.row_observation(),
-                    part.chosen_values,
-                    behaviour[which],
-                    normalized[which],
-                    targets[which],
-                    summaries[which],
-                    *self._adam.next_powers(),
-                    rate,
-                ).numpy()
-                if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
-                    raise self._diverged(
-                        Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
-                        f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
-                        "Resume from the last checkpoint with a smaller PpoConfig.learning_rate "
-                        f"(now {config.learning_rate})",
-                    )
-                totals.append(step)
-                stopped = step[4] > config.highest_kl
-                if stopped:
-                    break
+        for which in self._minibatches(len(observations)):
+            part = observations.select(which)
+            step = self._step(
+                part.levels,
+                part.row_observation(),
+                part.chosen_values,
+                behaviour[which],
+                normalized[which],
+                targets[which],
+                summaries[which],
+                *self._adam.next_powers(),
+                rate,
+            ).numpy()
+            if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
+                raise self._diverged(
+                    Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
+                    f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
+                    "Resume from the last checkpoint with a smaller PpoConfig.learning_rate "
+                    f"(now {config.learning_rate})",
+                )
+            totals.append(step)
+            stopped = bool(step[4] > config.highest_kl)
             if stopped:
                 break
         self.updates += 1
         mean = np.mean(totals, axis=0, dtype=np.float64)
-        return UpdateMetrics(
-            decisions=len(observations),
-            mean_return=float(returns.mean(dtype=np.float64)),
-            return_deviation=float(returns.std(dtype=np.float64)),
-            explained_variance=float(1.0 - advantages.var() / max(float(targets.var()), 1e-12)),
-            advantage_deviation=unit * float(advantages.std()),
-            minibatches=len(totals),
-            loss=float(mean[0]),
-            policy_loss=float(mean[1]),
-            value_loss=float(mean[2]),
-            entropy=float(mean[3]),
-            kl=float(mean[4]),
-            clip_fraction=float(mean[5]),
-            gradient_norm=float(mean[6]),
-            stopped_early=bool(stopped),
-        )
+        return {
+            "decisions": float(len(observations)),
+            "mean_return": float(returns.mean(dtype=np.float64)),
+            "return_deviation": float(returns.std(dtype=np.float64)),
+            "explained_variance": float(1.0 - advantages.var() / max(float(targets.var()), 1e-12)),
+            "advantage_deviation": unit * float(advantages.std()),
+            "minibatches": float(len(totals)),
+            "stopped_early": float(stopped),
+            **dict(zip(_STEP_FIGURES, mean.tolist(), strict=True)),
+        }
+
+    def _minibatches(self, count: int) -> Iterator[np.ndarray]:
+        """The minibatches of an update, of all epochs."""
+        for epoch in range(self.config.epochs):
+            yield from minibatches(count, self.config.minibatch, self.seed, "ppo minibatches", self.updates, epoch)
 
     def _diverged(self, kind: Divergence, wrong: str, remedy: str) -> DivergenceError:
         return DivergenceError(kind, f"PPO update {self.updates}", wrong, remedy)
@@ -227,7 +204,7 @@ class PpoLearner(Learner):
         return behaviour, summaries, values(self._adam.variables, summaries)
 
     def _step_once(self, levels, observation, taken, behaviour, advantages, returns, summaries, power1, power2, rate):
-        """One gradient step. Returns [loss, policy loss, value loss, entropy, kl, clip fraction, gradient norm]."""
+        """One gradient step. Returns _STEP_FIGURES."""
         variables, agent, config = self._adam.variables, self._agent, self.config
         batch = tf.shape(taken)[0]
         with tf.GradientTape() as tape:

@@ -149,8 +149,8 @@ class PpoTest(unittest.TestCase):
     def test_the_kl_limit_ends_an_update(self):
         learner = _learner(config=PpoConfig(minibatch=64, epochs=10, learning_rate=1e-2, highest_kl=0.001))
         metrics = learner.learn(_batch(learner.network, 0))
-        self.assertTrue(metrics.stopped_early)
-        self.assertLess(metrics.minibatches, 160)
+        self.assertTrue(metrics["stopped_early"])
+        self.assertLess(metrics["minibatches"], 160)
 
     def test_the_unit_of_returns_changes_nothing(self):
         batch = _batch(_learner().network, 0)
@@ -158,7 +158,7 @@ class PpoTest(unittest.TestCase):
         for unit in (1.0, 2.0**-10, 2.0**20):
             learner = _learner()
             metrics = learner.learn(TrainingBatch(batch.observations, batch.returns * np.float32(unit)))
-            self.assertAlmostEqual(metrics.return_deviation / unit, float(batch.returns.std()), places=5)
+            self.assertAlmostEqual(metrics["return_deviation"] / unit, float(batch.returns.std()), places=5)
             digests.add(digest_of(learner.network.weights))
         self.assertEqual(len(digests), 1)
 
@@ -169,7 +169,7 @@ class PpoTest(unittest.TestCase):
         config = PpoConfig(minibatch=512, epochs=1)
         with mock.patch("mlgo.learning.algorithms.ppo.learner.minibatches", lambda *_: np.arange(1024).reshape(2, 512)):
             metrics = _learner(config=config).learn(TrainingBatch(batch.observations, returns))
-        self.assertLess(metrics.loss, 10)
+        self.assertLess(metrics["loss"], 10)
 
     def test_gin_sets_the_configuration(self):
         with gin.unlock_config():
