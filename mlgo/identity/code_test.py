@@ -17,7 +17,13 @@ class CodeTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
-        for name in ("score/logged.py", "run/files.py", "reporting/page.py", "score/README.md", "score/logged_test.py"):
+        for name in (
+            "score/problem_score.py",
+            "run/files.py",
+            "reporting/page.py",
+            "score/README.md",
+            "score/problem_score_test.py",
+        ):
             self.write(name, "x = 1\n")
         self.write("score/testing/fake.py", "x = 1\n")
         self.write("evaluate.py", _COMMAND)
@@ -39,7 +45,7 @@ class CodeTest(unittest.TestCase):
         self.assertEqual(set(code.code_digests(self.root)), {"*.py", "commands", "run", "score"})
 
     def test_what_can_change_a_result_counts(self):
-        self.assertEqual(self.changed("score/logged.py", "x = 2\n"), {"score"})
+        self.assertEqual(self.changed("score/problem_score.py", "x = 2\n"), {"score"})
         self.assertEqual(self.changed("score/reader.so", "1"), {"score"})
         self.assertEqual(self.changed("compiler/limited_exec", "1"), {"compiler"})
         self.assertEqual(self.changed("evaluate.py", _COMMAND.replace("limit = 3", "limit = 4")), {"*.py"})
@@ -48,7 +54,7 @@ class CodeTest(unittest.TestCase):
         )
 
     def test_what_cannot_does_not(self):
-        for name in ("reporting/page.py", "score/README.md", "score/logged_test.py", "score/testing/fake.py"):
+        for name in ("reporting/page.py", "score/README.md", "score/problem_score_test.py", "score/testing/fake.py"):
             self.assertEqual(self.changed(name, "x = 2\n"), set(), name)
         for was, now in (("Seed of the bootstraps.", "Seed of all draws."), ("Compares policies.", "Compares two.")):
             self.assertEqual(self.changed("evaluate.py", _COMMAND.replace(was, now)), set())

@@ -2,7 +2,7 @@
 
 import unittest
 
-from mlgo.score.added_code import AddedCode
+from mlgo.score.folded_code import AddedCode
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 
 

@@ -1,13 +1,12 @@
 """Counts the code of modules whose image has equal functions folded into one (`ld.lld --icf=all`).
 
-A function counts once in its module, and there by its share: its bytes divided by the number of modules that hold its
-code or its COMDAT in the reference builds. So over the corpus each piece of code that the folded image holds counts
-once, and a change that makes a function unlike its twins counts in full.
+`FoldedCode` counts a function by its share, so that the modules add up to the image. `AddedCode` counts what one module
+adds to given builds of all others: what changes the image if only that module changes.
 """
 
 import collections
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from mlgo.compiler.fold_identity import fold_identities
 from mlgo.run.manifest import digest_of_json
@@ -18,6 +17,10 @@ from mlgo.score.score import FunctionScores
 @dataclasses.dataclass(frozen=True)
 class FoldedCode:
     """What counts, a ByteCounter.
+
+    A function counts once in its module, and there by its share: its bytes divided by the number of modules that hold
+    its code or its COMDAT in the reference builds. So over the corpus each piece of code that the folded image holds
+    counts once, and a change that makes a function unlike its twins counts in full.
 
     Attributes:
       comdats: COMDAT → modules that carry it by default.
@@ -43,12 +46,8 @@ class FoldedCode:
     def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
         """See ByteCounter."""
         del module
-        twins: dict[str, list[str]] = {}
-        for name, score in scores.items():
-            if name != NON_FUNCTION_BYTES:
-                twins.setdefault(name if score.fold is None else f"\n{score.fold}", []).append(name)
         counted: dict[str, float] = {}
-        for names in twins.values():
+        for names in _twins(scores):
             modules = max(self._modules(scores[name].comdat, scores[name].fold) for name in names)
             counted |= {name: scores[name].score / (modules * len(names)) for name in names}
         return counted
@@ -56,6 +55,66 @@ class FoldedCode:
     def _modules(self, comdat: str | None, fold: str | None) -> int:
         by_comdat = 1 if comdat is None else self.comdats.get(comdat, 1)
         return max(1, by_comdat, 1 if fold is None else self.holders.get(fold, 1))
+
+
+@dataclasses.dataclass(frozen=True)
+class AddedCode:
+    """What counts, a ByteCounter.
+
+    The linker takes a COMDAT from the first module that carries it. There it counts in full; without it there, the next
+    copy counts. In later modules it counts nothing, and neither does a function that other modules add anyway.
+
+    Attributes:
+      places: module → its place in the order of linking.
+      owners: COMDAT → the first module that carries it.
+      holders: fold identity → modules that add a function of it.
+      next_copies: module → function of a COMDAT that it owns → the copy of the next module that carries it.
+    """
+
+    places: Mapping[str, int]
+    owners: Mapping[str, str]
+    holders: Mapping[str, Set[str]]
+    next_copies: Mapping[str, FunctionScores]
+
+    @classmethod
+    def of_builds(cls, builds: Mapping[str, FunctionScores]) -> "AddedCode":
+        """Args: module, in the order of linking → scores with fold identities."""
+        owners: dict[str, str] = {}
+        seconds: dict[str, str] = {}
+        holders: dict[str, set[str]] = collections.defaultdict(set)
+        next_copies: dict[str, dict[str, FunctionScore]] = collections.defaultdict(dict)
+        for module, name, score in _functions(builds):
+            if score.comdat is not None and owners.setdefault(score.comdat, module) != module:
+                if seconds.setdefault(score.comdat, module) == module:
+                    next_copies[owners[score.comdat]][name] = score
+            elif score.fold is not None:
+                holders[score.fold].add(module)
+        return cls({module: place for place, module in enumerate(builds)}, owners, holders, next_copies)
+
+    @property
+    def digest(self) -> str:
+        """Of everything that decides what a function counts."""
+        copies = {
+            module: {name: dataclasses.astuple(score) for name, score in scores.items()}
+            for module, scores in self.next_copies.items()
+        }
+        holders = {fold: sorted(modules) for fold, modules in self.holders.items()}
+        return digest_of_json([self.places, self.owners, holders, copies])
+
+    def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
+        """See ByteCounter."""
+        carried = {score.comdat for score in scores.values()}
+        left = {name: score for name, score in self.next_copies.get(module, {}).items() if score.comdat not in carried}
+        held = {name: score for name, score in {**left, **scores}.items() if not self._is_of_others(module, score)}
+        return {name: held[name].score / len(names) for names in _twins(held) for name in names}
+
+    def _is_of_others(self, module: str, score: FunctionScore) -> bool:
+        """Whether the image holds this code whatever `module` does, or never takes it from there."""
+        if score.comdat is not None:
+            owner = self.owners.get(score.comdat, module)
+            if owner != module and self.places[owner] < self.places[module]:
+                return True
+        return score.fold is not None and bool(self.holders.get(score.fold, set()) - {module})
 
 
 def with_folds(scores: FunctionScores, content: bytes | None, module: str) -> dict[str, FunctionScore]:
@@ -75,3 +134,19 @@ def _modules_of(build: Mapping[str, FunctionScores], what: str) -> collections.C
         for value in {getattr(score, what) for score in scores.values()}
         if value is not None
     )
+
+
+def _twins(scores: FunctionScores) -> list[list[str]]:
+    """The names of the functions, those with one fold identity together."""
+    twins: dict[str, list[str]] = {}
+    for name, score in scores.items():
+        if name != NON_FUNCTION_BYTES:
+            twins.setdefault(name if score.fold is None else f"\n{score.fold}", []).append(name)
+    return list(twins.values())
+
+
+def _functions(builds: Mapping[str, FunctionScores]) -> Iterator[tuple[str, str, FunctionScore]]:
+    for module, scores in builds.items():
+        for name, score in scores.items():
+            if name != NON_FUNCTION_BYTES:
+                yield module, name, score

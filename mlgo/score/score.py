@@ -1,7 +1,7 @@
 """The interface of scores: how a compile's result is read, compared with the default's, and credited to decisions.
 
 `Score` belongs to a problem (problem_score.py), `CorpusScore` to a problem and a corpus. Both have one implementation
-for scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
+for scores that the compiler logs (problem_score.py) and one for the size of the code (code_size.py, code_credit.py).
 """
 
 import abc

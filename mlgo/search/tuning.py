@@ -25,10 +25,9 @@ from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_json
 from mlgo.run.run_folder import RunFolder
-from mlgo.score.added_code import AddedCode
 from mlgo.score.code_credit import ByteCounter
 from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, byte_counter
-from mlgo.score.folded_code import FoldedCode, with_folds
+from mlgo.score.folded_code import AddedCode, FoldedCode, with_folds
 from mlgo.score.score import FunctionScores
 from mlgo.search.budget import Budget, split_budget
 from mlgo.search.build import Attempt

@@ -108,7 +108,12 @@ class CompileCacheTest(unittest.TestCase):
 
     def test_this_program_has_the_reader_of_logs_and_the_scores(self):
         found = {f"{name}/{path.name}" for name in code.COMPILES for path in code.code_files(name)}
-        expected = {"compiler/libtraining_log_reader.so", "corpus/command.py", "score/logged.py", "trace/trace.py"}
+        expected = {
+            "compiler/libtraining_log_reader.so",
+            "corpus/command.py",
+            "score/problem_score.py",
+            "trace/trace.py",
+        }
         self.assertEqual(expected - found, set())
 
     def test_what_an_interrupted_run_has_finished_is_kept_too(self):

@@ -62,7 +62,7 @@ class IdentityTest(unittest.TestCase):
 
     def edit_code(self):
         """Changes what a score is, in the copy of mlgo's code."""
-        path = self.sources / "mlgo/score/logged.py"
+        path = self.sources / "mlgo/score/problem_score.py"
         before = path.read_text(encoding="utf-8")
         self.addCleanup(path.write_text, before, encoding="utf-8")
         path.write_text(f"{before}\nEDITED = True\n", encoding="utf-8")

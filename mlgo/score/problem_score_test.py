@@ -10,8 +10,7 @@ from mlgo.compiler.training_log import TrainingLog
 from mlgo.problems.problem import LoggedScore, TensorSpec
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.score.function_scores import FunctionScore
-from mlgo.score.logged import scores_of_log
-from mlgo.score.problem_score import score_of
+from mlgo.score.problem_score import score_of, scores_of_log
 
 SMALLER = score_of(PROBLEM)
 LARGER = score_of(dataclasses.replace(PROBLEM, score=dataclasses.replace(PROBLEM.score, goal="maximize")))
