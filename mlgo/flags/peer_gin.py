@@ -4,10 +4,8 @@ import pathlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from gin import config_parser
-
 from mlgo.run.exit_codes import RunError
-from mlgo.run.gin_text import MOST_BYTES, REMEDY, Binding, parse
+from mlgo.run.gin_text import MOST_BYTES, REMEDY, Binding, Include, parse
 from mlgo.run.regular_file import read_text
 
 #: Files that one file includes, directly or not; ml-compiler-opt's include three.
@@ -61,7 +59,7 @@ def _of_text(text: str, source: str, included: Callable[[str, str], Iterator[Bin
     for statement in parse(text, source):
         if isinstance(statement, Binding):
             yield statement
-        elif isinstance(statement, config_parser.IncludeStatement):
+        elif isinstance(statement, Include):
             yield from included(statement.filename, source)
         elif not _IMPORTED.fullmatch(statement.module):
             raise RunError(source, f"imports the module {statement.module}, which would run it", REMEDY)

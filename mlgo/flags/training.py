@@ -101,7 +101,7 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
     output = defaults.output
     if defaults.problems and problem.name != defaults.problems[0]:
         output = problem.name.removeprefix("regalloc_")
-    folder = locate.output_directory(FLAGS.output_dir, output)
+    folder = locate.output_directory(FLAGS.output_dir, output or "")
     train_corpus, held_out_corpus, split_corpus = _corpora_from_flags(defaults)
     inputs = RunInputs(
         clang=clang_from_flags(),

@@ -103,8 +103,8 @@ def train_bc(
     config, progress = config or BcConfig(), progress or Silent()
     training, validation = split_by_function(observations, config.validation_share, seed)
     if observations.kind == "continuous":
-        scale = order_scale(observations.outputs[training])
-        observations = dataclasses.replace(observations, outputs=scale.apply(observations.outputs))
+        scale = order_scale(observations.numbers[training])
+        observations = dataclasses.replace(observations, outputs=scale.apply(observations.numbers))
     state = _State(network, config)
     identity = _identity(network, observations, seed, config)
     if resume_dir is not None:
@@ -168,8 +168,7 @@ def _identity(network: PolicyNetwork, observations: Observations, seed: int, con
     data = {"levels": observations.levels, "chosen": observations.chosen, "group": observations.group}
     if observations.outputs is not None:
         data["outputs"] = observations.outputs
-    data = digest_of(data)
-    return json.dumps([digest_of(network.weights), data, seed, dataclasses.asdict(config)], sort_keys=True)
+    return json.dumps([digest_of(network.weights), digest_of(data), seed, dataclasses.asdict(config)], sort_keys=True)
 
 
 class _State:
@@ -211,7 +210,7 @@ class _State:
                 "was made from other data, another configuration or another seed",
                 "Delete it to clone afresh, or run with the former arguments",
             )
-        parts = {"weights": {}, "best": {}, "optimizer": {}}
+        parts: dict[str, dict[str, np.ndarray]] = {"weights": {}, "best": {}, "optimizer": {}}
         for key, value in arrays.items():
             part, name = key.split(":", 1)
             parts[part][name] = value

@@ -36,6 +36,7 @@ def decision_distribution(
         return RowDistribution(logits, row_observation, batch)
     if kind == "binary":
         return tfp.distributions.Bernoulli(logits=logits, dtype=tf.float32)
+    assert highest is not None  # Of a continuous decision.
     return CutOffNormal(logits, deviation, highest)
 
 

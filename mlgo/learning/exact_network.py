@@ -96,7 +96,7 @@ def log_probabilities(logits: np.ndarray, observations: Observations) -> np.ndar
     if observations.kind == "continuous":
         raise ValueError("numbers have no probability without the deviation of their noise (distribution.py)")
     if observations.kind == "binary":
-        return -np.logaddexp(0.0, np.where(observations.outputs > 0, -logits, logits)).astype(np.float32)
+        return -np.logaddexp(0.0, np.where(observations.numbers > 0, -logits, logits)).astype(np.float32)
     starts = observations.offsets[:-1]
     counts = np.diff(observations.offsets)
     shifted = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)

@@ -123,7 +123,7 @@ def initial_network(normalizer: Normalizer, seed: int, config: NetworkConfig | N
 
 def layer_arrays(weights: Weights, scope: str) -> list[tuple]:
     """The hidden layers' (kernel, bias) of "policy" or "value", first layer first."""
-    layers = []
+    layers: list[tuple] = []
     while f"{scope}/{len(layers)}/kernel" in weights:
         prefix = f"{scope}/{len(layers)}"
         layers.append((weights[f"{prefix}/kernel"], weights[f"{prefix}/bias"]))

@@ -70,7 +70,7 @@ class Observations:
         """The observations of `problem` that `arrays()` gave; other names in `arrays` are ignored."""
         return cls(
             **{name: arrays.get(name) for name in _ARRAYS},
-            position_count=problem.action_count if problem.decision_kind == "categorical" else 1,
+            position_count=(problem.action_count or 1) if problem.decision_kind == "categorical" else 1,
             kind=problem.decision_kind,
             max_output=problem.max_output,
         )
@@ -83,15 +83,21 @@ class Observations:
     def actions(self) -> np.ndarray:
         """[N], the decisions: int64, the position or 0 and 1; float32, the number as in `outputs`."""
         if self.kind == "continuous":
-            return self.outputs
-        return (self.positions[self.chosen] if self.kind == "categorical" else self.outputs).astype(np.int64)
+            return self.numbers
+        return (self.positions[self.chosen] if self.kind == "categorical" else self.numbers).astype(np.int64)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """`outputs` of decisions that are not categorical."""
+        assert self.outputs is not None, "categorical decisions have no outputs"
+        return self.outputs
 
     @property
     def chosen_values(self) -> np.ndarray:
         """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the
         output.
         """
-        return self.chosen.astype(np.int32) if self.kind == "categorical" else self.outputs
+        return self.chosen.astype(np.int32) if self.kind == "categorical" else self.numbers
 
     def row_observation(self) -> np.ndarray:
         """int32 [M], which observation a row belongs to."""
@@ -128,12 +134,12 @@ def rows_of(offsets: np.ndarray, which: np.ndarray) -> np.ndarray:
     return np.repeat(offsets[which], counts) + within
 
 
-def minibatches(count: int, size: int, *stream: int | str) -> list[np.ndarray]:
+def minibatches(count: int, size: int, seed: int, *stream: int | str) -> list[np.ndarray]:
     """Indices 0 .. count - 1 in random order, in equal parts of at most `size`: no small remainder, and none left out.
 
-    Args: stream: the seed and the names of the random stream; see determinism.generator.
+    Args: seed, stream: see determinism.generator.
     """
-    return np.array_split(generator(*stream).permutation(count), math.ceil(count / size))
+    return np.array_split(generator(seed, *stream).permutation(count), math.ceil(count / size))
 
 
 def pack(
@@ -163,6 +169,7 @@ def pack(
 def _pack_single_rows(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
     """One row per observation."""
     count = len(actions)
+    assert problem.action_bounds is not None  # Problem sees to it.
     lowest, highest = problem.action_bounds
     legal = (actions >= lowest) & (actions <= highest)  # False for NaN.
     if not legal.all():
@@ -188,6 +195,7 @@ def _pack_single_rows(features, actions, normalizer: Normalizer, problem: Proble
 def _pack_choices(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
     """One row per legal candidate."""
     count = len(actions)
+    assert problem.mask_feature is not None  # Problem sees to it.
     positions_each = problem.observation_spec(problem.mask_feature).element_count
     legal = np.asarray(features[problem.mask_feature]).reshape(count, positions_each) > 0
     row_counts = legal.sum(axis=1)
@@ -239,5 +247,5 @@ def concatenate(parts: Sequence[Observations]) -> Observations:
         positions=np.concatenate([part.positions for part in parts]),
         chosen=np.concatenate([part.chosen + base for part, base in zip(parts, row_base)]),
         group=np.concatenate([part.group + base for part, base in zip(parts, group_base)]),
-        outputs=None if parts[0].outputs is None else np.concatenate([part.outputs for part in parts]),
+        outputs=None if parts[0].outputs is None else np.concatenate([part.numbers for part in parts]),
     )

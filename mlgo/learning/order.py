@@ -41,7 +41,7 @@ def order_agreement(observations: Observations, answers: np.ndarray) -> float:
     gets.
     """
     pairs = np.flatnonzero(observations.group[1:] == observations.group[:-1])
-    wanted = np.sign(observations.outputs[pairs + 1] - observations.outputs[pairs])
+    wanted = np.sign(observations.numbers[pairs + 1] - observations.numbers[pairs])
     got = np.sign(np.asarray(answers)[pairs + 1] - np.asarray(answers)[pairs])
     differ = wanted != 0
     return float(np.mean((1.0 + wanted[differ] * got[differ]) / 2.0)) if differ.any() else 0.5

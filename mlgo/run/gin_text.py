@@ -57,8 +57,18 @@ class Binding:
     source: str
 
 
-#: A statement of a gin file; of an import or include nothing was done.
-Statement = Binding | config_parser.ImportStatement | config_parser.IncludeStatement
+@dataclasses.dataclass(frozen=True)
+class Import:
+    """A statement that asks for a module, which is not imported."""
+
+    module: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Include:
+    """A statement that asks for another file, which is not read."""
+
+    filename: str
 
 
 class _Described(config_parser.ParserDelegate):
@@ -71,14 +81,14 @@ class _Described(config_parser.ParserDelegate):
         return Macro(macro_name)
 
 
-def parse(text: str, subject: str) -> list[Statement]:
+def parse(text: str, subject: str) -> list[Binding | Import | Include]:
     """The statements of a gin file.
 
     Args: subject: what was read, for messages.
     Raises: RunError: `text` passes a limit, or is no gin.
     """
     check_text(text, subject)
-    found: list[Statement] = []
+    found: list[Binding | Import | Include] = []
     try:
         for statement in config_parser.ConfigParser(named(text, subject), _Described()):
             if isinstance(statement, config_parser.BindingStatement):
@@ -86,8 +96,10 @@ def parse(text: str, subject: str) -> list[Statement]:
                 field = f".{statement.arg_name}" if statement.arg_name else ""
                 key = f"{scope}{statement.selector}{field}"
                 found.append(Binding(statement.selector, key, statement.value, subject))
-            elif isinstance(statement, config_parser.ImportStatement | config_parser.IncludeStatement):
-                found.append(statement)
+            elif isinstance(statement, config_parser.ImportStatement):
+                found.append(Import(statement.module))
+            elif isinstance(statement, config_parser.IncludeStatement):
+                found.append(Include(statement.filename))
     except (
         tokenize.TokenError,
         SyntaxError,

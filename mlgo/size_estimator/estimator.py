@@ -8,7 +8,7 @@ not.
 import dataclasses
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -69,10 +69,6 @@ class SizeEstimator:
         """Bytes of code, float64 [N], for counts [N, F] in the order of `names`."""
         hidden, _ = _forward(_standardised(features, self.mean, self.scale), self.layers)
         return _sums(features, self.weights) * np.exp(self.correction * np.tanh(hidden))
-
-    def estimate_function(self, properties: Mapping[str, int]) -> float:
-        """Bytes of code of one function. See estimate_functions."""
-        return self.estimate_functions({"": properties})[""]
 
     def estimate_functions(self, functions: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
         """function -> bytes of its code, given the properties of each from `properties_of`.
@@ -136,14 +132,14 @@ def fit(examples: Examples, config: EstimatorConfig, seed: int) -> SizeEstimator
         (examples.code_bytes + config.smoothing_bytes) / (_sums(examples.features, weights) + config.smoothing_bytes)
     )
     random = generator(seed, "size estimator")
-    layers = (
+    layers = [
         random.normal(0.0, 1.0 / np.sqrt(width), (width, config.hidden)),
         np.zeros(config.hidden),
         np.zeros(config.hidden),
         np.zeros(1),
-    )
-    layers = _fit_network(inputs, target, layers, config)
-    return SizeEstimator(examples.names, weights, mean, scale, layers, config.correction)
+    ]
+    _fit_network(inputs, target, layers, config)
+    return SizeEstimator(examples.names, weights, mean, scale, tuple(layers), config.correction)
 
 
 def _fit_sum(examples: Examples, config: EstimatorConfig) -> np.ndarray:
@@ -157,11 +153,8 @@ def _fit_sum(examples: Examples, config: EstimatorConfig) -> np.ndarray:
     return np.linalg.solve(gram, rows.T @ target) / scale
 
 
-def _fit_network(
-    inputs: np.ndarray, target: np.ndarray, layers: tuple[np.ndarray, ...], config: EstimatorConfig
-) -> tuple[np.ndarray, ...]:
-    """Layers with a small mean Huber loss of the logarithm, by Adam (Kingma and Ba 2015, its default moments)."""
-    layers = [layer.copy() for layer in layers]
+def _fit_network(inputs: np.ndarray, target: np.ndarray, layers: list[np.ndarray], config: EstimatorConfig) -> None:
+    """Changes `layers` to have a small mean Huber loss of the logarithm, by Adam (Kingma and Ba 2015, its moments)."""
     first, second = [np.zeros_like(layer) for layer in layers], [np.zeros_like(layer) for layer in layers]
     for step in range(1, config.steps + 1):
         rate = config.learning_rate * 0.5 * (1.0 + np.cos(np.pi * step / config.steps))
@@ -177,10 +170,9 @@ def _fit_network(
             second[index] = 0.999 * second[index] + 0.001 * gradient**2
             step_size = rate * np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
             layers[index] -= step_size * first[index] / (np.sqrt(second[index]) + 1e-8)
-    return tuple(layers)
 
 
-def _forward(inputs: np.ndarray, layers: tuple[np.ndarray, ...] | list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _forward(inputs: np.ndarray, layers: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The network's output [N] and its hidden layer [N, H]."""
     hidden = np.tanh(inputs @ layers[0] + layers[1])
     return hidden @ layers[2] + layers[3], hidden

@@ -80,10 +80,9 @@ class EstimatorTest(unittest.TestCase):
 
     def test_larger_functions_than_any_seen_are_not_absurd(self):
         estimator = fit(self.training, EstimatorConfig(), seed=1)
-        estimated = estimator.estimate_function(
-            {"BasicBlockCount": 14286, "DirectCallCount": 10000, "TotalInstructionCount": 100000}
-        )
-        self.assertAlmostEqual(estimated / (4 * 100000 + 9 * 10000), 1.0, delta=0.25)
+        properties = {"BasicBlockCount": 14286, "DirectCallCount": 10000, "TotalInstructionCount": 100000}
+        estimated = estimator.estimate_functions({"f": properties})
+        self.assertAlmostEqual(estimated["f"] / (4 * 100000 + 9 * 10000), 1.0, delta=0.25)
 
     def test_equal_seeds_give_equal_bytes_and_a_file_keeps_all(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -108,7 +107,7 @@ class EstimatorTest(unittest.TestCase):
                     SizeEstimator.load(path)
         estimator = fit(self.training, EstimatorConfig(steps=1), 1)
         with self.assertRaisesRegex(RunError, "lack 'BasicBlockCount'"):
-            estimator.estimate_function({})
+            estimator.estimate_functions({"f": {}})
 
     def test_too_few_functions(self):
         with self.assertRaisesRegex(RunError, "has 2 functions with code for 3 features"):

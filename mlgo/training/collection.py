@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 import numpy as np
 
 from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Module
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.normalization import Normalizer
@@ -22,7 +23,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import determinism
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
-from mlgo.score.score import CorpusScore, failed_improvement
+from mlgo.score.score import CorpusScore, FunctionScores, failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
@@ -164,24 +165,26 @@ class Scoring:
           normalizer: of the packed decisions; None: samples without decisions.
         """
         default, score = self.default[module].functions, score_of(self.problem)
-        scores = [score.read(result) for _, result in results]
-        overall = [self.corpus_score.module_improvement(module, found, default) for found in scores]
-        decided = [
-            normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
-            for (_, result), whole in zip(results, overall, strict=True)
-        ]
-        logs = [result.log for _, result in itertools.compress(results, decided)]
-        credits = iter(self.corpus_score.credits_of(module, list(itertools.compress(scores, decided)), default, logs))
+        improvements: dict[int, tuple[float, float]] = {}
+        logs: dict[int, TrainingLog] = {}
+        scores: dict[int, FunctionScores] = {}
+        for variant, result in results:
+            functions = score.read(result)
+            if (found := self.corpus_score.module_improvement(module, functions, default)) is None:
+                continue
+            improvements[variant] = found
+            if normalizer is not None and result.log is not None and result.log.observation_count > 0:
+                logs[variant], scores[variant] = result.log, functions
+        credits = self.corpus_score.credits_of(module, list(scores.values()), default, list(logs.values()))
+        credits_of = dict(zip(logs, credits, strict=True))
         samples = []
-        for (variant, result), whole, has_decisions in zip(results, overall, decided, strict=True):
-            if whole is None:
+        for variant, found in improvements.items():
+            if normalizer is None or variant not in logs:
+                samples.append(Sample(module, variant, *found))
                 continue
-            if not has_decisions:
-                samples.append(Sample(module, variant, *whole))
-                continue
-            log = result.log
+            log = logs[variant]
             observations = pack(log.features, log.actions, normalizer, self.problem, log.observation_context)
-            samples.append(Sample(module, variant, *whole, observations, *next(credits)))
+            samples.append(Sample(module, variant, *found, observations, *credits_of[variant]))
         return samples
 
     def with_failed(self, samples: Sequence[Sample], failed: Sequence[int]) -> list[Sample]:

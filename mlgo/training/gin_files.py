@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gin
-from gin import config_parser
 
 from mlgo.run.exit_codes import RunError
-from mlgo.run.gin_text import MOST_BYTES, REMEDY, Macro, Reference, named, parse
+from mlgo.run.gin_text import MOST_BYTES, REMEDY, Import, Include, Macro, Reference, named, parse
 from mlgo.run.regular_file import read_text
 
 #: Parts of gin's own selectors, which make values in other ways than a setting does: `a/macro.value = 1` is `a = 1`.
@@ -53,9 +52,9 @@ def _values(text: str, subject: str) -> dict[str, Any]:
     """The settings in `text`, by name. Raises: _Refused: it holds something else; RunError: it is no gin."""
     found: dict[str, Any] = {}
     for statement in parse(text, subject):
-        if isinstance(statement, config_parser.ImportStatement):
+        if isinstance(statement, Import):
             raise _Refused(f"imports the module {statement.module}, which would run it")
-        if isinstance(statement, config_parser.IncludeStatement):
+        if isinstance(statement, Include):
             raise _Refused(f"includes the file {statement.filename!r}; give each file by its own flag")
         if not _OF_GIN.isdisjoint(statement.selector.split(".")):
             raise _Refused(f"sets {statement.selector}, which is gin's own")

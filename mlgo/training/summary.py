@@ -98,8 +98,7 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
         if (weighted := comparison.weighted.get(name)) is not None:
             lines.append(f"    weighted sum of the scores: {weighted.summary.percent()}")
             lines += [f"    {line}" for line in contribution_sentences(weighted, what)] if name == "policy" else []
-        if what == "functions" and comparison.unseen[name] is not None:
-            unseen = comparison.unseen[name]
+        if what == "functions" and (unseen := comparison.unseen[name]) is not None:
             lines.append(
                 f"    of these, {unseen.functions} functions whose name training never met: {unseen.percent()}"
             )

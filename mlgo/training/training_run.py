@@ -79,9 +79,9 @@ class TrainingRun:
             workers,
             settings.max_failure_ratio,
             executor,
-            code_of_bitcode=inputs.estimation and inputs.estimation.load(),
+            code_of_bitcode=None if inputs.estimation is None else inputs.estimation.load(),
         )
-        self._folder: RunFolder | None = None
+        self._opened: RunFolder | None = None
         self._identity: dict[str, Any] = {}
         self._compile_cache = CompileCache(None, {})
         self.learned: Mapping[str, Any] = {}
@@ -96,8 +96,8 @@ class TrainingRun:
         try:
             return self._run()
         finally:
-            if self._folder is not None:
-                self._folder.close()
+            if self._opened is not None:
+                self._opened.close()
 
     def _run(self) -> Comparison | None:
         corpora = self._check()
@@ -140,6 +140,11 @@ class TrainingRun:
         return self._folder.seconds
 
     @property
+    def _folder(self) -> RunFolder:
+        assert self._opened is not None, "no stage runs before the checks"
+        return self._opened
+
+    @property
     def _out(self) -> pathlib.Path:
         return self._inputs.output
 
@@ -152,7 +157,7 @@ class TrainingRun:
             tell_properties(corpus, tell)
         if inputs.vocabulary is not None:
             input_checks.check_vocabulary(inputs.vocabulary, self.problem)
-        self._folder = RunFolder(self._out)
+        self._opened = RunFolder(self._out)
         input_checks.check_disk_space(self._out, list(corpora.values()))
         check_compiler(inputs.clang, self.problem)
         if self.problem.is_stock:
@@ -225,13 +230,13 @@ class TrainingRun:
         """Runs the stage that makes the initial weights."""
         configurations, settings = self._configurations, self._configurations.run
         configuration = {"seed": settings.seed, "warm_start": settings.warm_start}
-        if settings.warm_start == "policy":
+        if (policy := self._inputs.policy) is not None:
             inputs = {"policy": self._identity["inputs"]["policy"]}
             return self._folder.stage(
                 "warm_start",
                 inputs,
                 configuration,
-                lambda folder: warm_start.start_from_policy(folder, self._inputs.policy, self.problem),
+                lambda folder: warm_start.start_from_policy(folder, policy, self.problem),
             )
         vocabulary, digest = vocabulary_of(
             self._folder, self._inputs.vocabulary, traced[0], traced[1], self.problem, configurations

@@ -93,8 +93,9 @@ class Validation:
             raise RunError(title, wrong, remedy, ExitCode.NOTHING_PRODUCED)
         candidate = Candidate(iteration, summary.geometric_mean)
         best = self._best([*self._candidates, candidate])
-        if candidate in best:
-            save_candidate(self._folder, iteration, jobs[0].variant.network)
+        network = jobs[0].variant.network
+        if candidate in best and isinstance(network, PolicyNetwork):  # Learners have no other.
+            save_candidate(self._folder, iteration, network)
         record = {
             "iteration": iteration,
             FAILED: dict(failures.failed),

@@ -185,7 +185,7 @@ def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
 
 def arrays_of(memory: Mapping[str, Remembered]) -> dict[str, np.ndarray]:
     """The memory as arrays, for a checkpoint."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for index, (module, entry) in enumerate(memory.items()):
         parts = {
             **entry.observations.arrays(),

@@ -111,7 +111,7 @@ class DqnLearner(Learner):
         summaries = memory.summaries()
         # In the memory's own unit, whatever the first iteration's was.
         limit = config.divergence_loss * max(1.0, float(np.mean(np.square(targets, dtype=np.float64))))
-        totals = []
+        totals: list[np.ndarray] = []
         for epoch in range(config.epochs):
             stream = (self.seed, "dqn minibatches", self.updates, epoch)
             for which in minibatches(len(memory), config.minibatch, *stream):
@@ -188,7 +188,7 @@ def remaining_decisions(group: np.ndarray) -> np.ndarray:
 
 
 def _arrays_of(replay: Sequence[_Memory]) -> dict[str, np.ndarray]:
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for index, memory in enumerate(replay):
         parts = {**memory.observations.arrays(), "targets": memory.targets, "probabilities": memory.probabilities}
         arrays |= {f"replay/{index}/{name}": array for name, array in parts.items()}
@@ -196,7 +196,7 @@ def _arrays_of(replay: Sequence[_Memory]) -> dict[str, np.ndarray]:
 
 
 def _replay_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> list[_Memory]:
-    replay = []
+    replay: list[_Memory] = []
     while f"replay/{len(replay)}/targets" in arrays:
         prefix = f"replay/{len(replay)}/"
         parts = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -202,7 +202,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_n
                 continue
             residuals, unlikely = feature_residuals(sample.observations, exact.row_logits(sample.observations.levels))
             explored, decisions = explored + unlikely, decisions + len(sample.observations)
-            for name, which in _decisions_by_name(sample):
+            for name, which in _decisions_by_name(sample.contexts, sample.observations.group):
                 if name in each:
                     differences.append(residuals[which].sum(axis=0))
                     returns.append(each[name])
@@ -234,7 +234,7 @@ def feature_residuals(observations: Observations, logits: np.ndarray) -> tuple[n
     """
     rows = linear_rows(observations)
     if observations.kind == "binary":
-        taken = observations.outputs.astype(np.float64)
+        taken = observations.numbers.astype(np.float64)
         chance = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
         return rows * (taken - chance)[:, None], int(((logits > 0) != (taken > 0)).sum())
     starts, counts = observations.offsets[:-1], np.diff(observations.offsets)
@@ -273,11 +273,14 @@ def _expected_non_greedy(observations: Observations, logits: np.ndarray) -> floa
     return float((1.0 - likeliest).sum())
 
 
-def _decisions_by_name(sample: Sample) -> list[tuple[str, np.ndarray]]:
-    """The decisions of each context, equal names merged, in the order of their first decisions."""
+def _decisions_by_name(contexts: Sequence[str], group: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The decisions of each context, equal names merged, in the order of their first decisions.
+
+    Args: contexts, group: of a sample and its observations.
+    """
     numbers: dict[str, int] = {}
-    of_context = np.array([numbers.setdefault(name, len(numbers)) for name in sample.contexts])
-    of_decision = of_context[sample.observations.group]
+    of_context = np.array([numbers.setdefault(name, len(numbers)) for name in contexts])
+    of_decision = of_context[group]
     order = np.argsort(of_decision, kind="stable")
     present, starts = np.unique(of_decision[order], return_index=True)
     names = list(numbers)

@@ -64,7 +64,7 @@ class PpoLearner(Learner):
         self._adam = Adam(network.weights, config.adam_epsilon, state or None)
         self._agent = clip_agent(
             self._adam.variables,
-            problem.action_count if problem.decision_kind == "categorical" else 1,
+            (problem.action_count or 1) if problem.decision_kind == "categorical" else 1,
             binary=problem.decision_kind == "binary",
             clip=config.clip,
             entropy=config.entropy,
