@@ -97,7 +97,7 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
         where = f"in the part {part}" if part else "C or C++"
         raise RunError("the sources", f"none of them is {where}", "add sources", ExitCode.NOTHING_PRODUCED)
     unoptimised, found = [], {}
-    with CorpusWriter(output) as writer:
+    with CorpusWriter(output, durable=False) as writer:
         for name, module in chosen:
             recorded = CompileCommand(corpus.split_command(module.command.read_bytes()))
             if recorded.level == NOT_OPTIMISED:

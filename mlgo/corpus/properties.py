@@ -12,7 +12,7 @@ from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.options import llvm_rules
-from mlgo.corpus.options.parsing import LLVM, GivenOption
+from mlgo.corpus.options.parsing import GivenOption
 from mlgo.run.printable import printable
 
 _SHOWN, _LONGEST = 3, 60
@@ -196,8 +196,8 @@ def _first(words: Sequence[str]) -> str:
 
 
 def _of_option(option: GivenOption) -> Property | None:
-    if option.words[0] == LLVM:
-        return _of_llvm(option.name.removeprefix(f"{LLVM} -"))
+    if option.llvm is not None:
+        return _of_llvm(option.llvm)
     if option.name == "-triple":
         return OTHER_OBJECTS if _NOT_ELF.search(option.value or "") else None
     if option.value in _NONE:
@@ -215,7 +215,7 @@ def _of_llvm(name: str) -> Property | None:
 
 def _shown(option: GivenOption) -> str:
     """The option as notes show it, without paths, and not all of a long list."""
-    if option.words[0] == LLVM:
+    if option.llvm is not None:
         said = " ".join(option.words)
     else:
         said = option.name if "/" in (option.value or "") else option.words[0]

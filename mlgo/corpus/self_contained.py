@@ -47,7 +47,7 @@ def self_contained_command(
     """
     kept: list[str] = []
     for recorded_option in recorded.options:
-        if _llvm_name(recorded_option) in llvm_rules.WRITES:
+        if recorded_option.llvm in llvm_rules.WRITES:
             continue
         option = _with_carried_file(recorded_option, working_directory, add_file)
         verdict = judge(option)
@@ -68,17 +68,11 @@ def self_contained_command(
     return tuple(kept)
 
 
-def _llvm_name(option: GivenOption) -> str | None:
-    """Name of an option of LLVM without dashes; None: it is one of cc1."""
-    return option.name.removeprefix(f"{LLVM} -") if option.words[0] == LLVM else None
-
-
 def _with_carried_file(
     option: GivenOption, working_directory: pathlib.Path, add_file: Callable[[pathlib.Path], str]
 ) -> GivenOption:
     """`option` with the file that it reads carried into the corpus; as it is, if it reads none."""
-    name = _llvm_name(option)
-    if name in llvm_rules.READS:
+    if (name := option.llvm) in llvm_rules.READS:
         if option.value is None:
             raise RunError(f"recorded option {option.name}", "lacks its value", "extract the module's command again")
         carried = _carried(option.name, option.value, working_directory, add_file)
@@ -95,7 +89,7 @@ def _names_place(option: GivenOption, working_directory: pathlib.Path) -> bool:
     """Whether the option names a place of this machine: an absolute path, or for LLVM one that exists."""
     if paths_in(option.words):
         return True
-    value = option.value if option.words[0] == LLVM else None
+    value = None if option.llvm is None else option.value
     # Not `Path.exists`, which raises for a name that is too long.
     return bool(value and "/" in value and os.path.exists(working_directory / value))
 

@@ -21,8 +21,6 @@ _DRIVER = frozenset(("DefaultVis", "ClangOption"))
 # An entry with marshalling ends in: key path, default, implied (2), normaliser, denormaliser, merger, extractor, index.
 _KEY_PATH, _NORMALIZER = -9, -5
 
-_FLAG_NORMALIZERS = ("normalizeSimpleFlag", "normalizeSimpleNegativeFlag", "makeFlagToValueNormalizer", "makeBoolean")
-
 
 def read_clang_table(text: str, shown: str) -> dict[str, dict[str, Any]]:
     """What cc1 knows: spelling -> its description.

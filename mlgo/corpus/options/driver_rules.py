@@ -10,7 +10,7 @@ import re
 
 from mlgo.corpus.options import llvm_rules
 from mlgo.corpus.options.driver import GivenWord
-from mlgo.corpus.options.parsing import LLVM, GivenOption
+from mlgo.corpus.options.parsing import GivenOption
 
 #: clang's levels: -O2, -Os, -Ofast, --optimize=3; not -ObjC.
 LEVELS = frozenset(("-O", "-O0", "-O4", "-Ofast"))
@@ -74,7 +74,6 @@ def without_lto(given: GivenWord) -> tuple[str, ...]:
 def is_passed_on_for_build(option: GivenOption) -> bool:
     """Whether an option behind -Xclang or -mllvm is of the kind of `belongs_to_build`, or puts a policy, a search or
     decisions in the place of the compiler's heuristic."""
-    if option.words[0] != LLVM:
+    if (name := option.llvm) is None:
         return option.clang is not None and _OF_CC1.fullmatch(option.name) is not None
-    name = option.name.removeprefix(f"{LLVM} -")
     return name == llvm_rules.EMBEDDING or name in llvm_rules.DECIDING

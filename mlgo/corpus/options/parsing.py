@@ -39,6 +39,11 @@ class GivenOption:
     clang: ClangOption | None
     type: ValueType | None
 
+    @property
+    def llvm(self) -> str | None:
+        """Name of an option of LLVM, without dashes; None: it is one of cc1."""
+        return self.name.removeprefix(f"{LLVM} -") if self.words[0] == LLVM else None
+
 
 def parse_command(words: Sequence[str]) -> Iterator[GivenOption]:
     """The options in `words`, a cc1 command with or without `-cc1`, in their order.

@@ -38,7 +38,7 @@ def judge(option: GivenOption, allowed: Collection[str] = ()) -> Verdict:
 def _judge(option: GivenOption) -> Verdict:
     if expanded_word(option) is not None:
         return Verdict.REFUSED
-    return _judge_llvm(option) if option.words[0] == LLVM else _judge_clang(option)
+    return _judge_clang(option) if option.llvm is None else _judge_llvm(option, option.llvm)
 
 
 def expanded_word(option: GivenOption) -> str | None:
@@ -63,8 +63,7 @@ def normal_name(given: str) -> str:
     return llvm_name(words[1].partition("=")[0]) if words[:1] == [LLVM] and len(words) > 1 else given.strip()
 
 
-def _judge_llvm(option: GivenOption) -> Verdict:
-    name = option.name.removeprefix(f"{LLVM} -")
+def _judge_llvm(option: GivenOption, name: str) -> Verdict:
     if option.type is None:
         return Verdict.REFUSED
     if name == llvm_rules.EMBEDDING or name in llvm_rules.DECIDING:
