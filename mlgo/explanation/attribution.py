@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mlgo.explanation.asked_policy import LAST_POSITION, AskedPolicy
+from mlgo.explanation.queried_policy import LAST_POSITION, QueriedPolicy
 from mlgo.explanation.replay import Replay
 from mlgo.learning.linear_network import WHOLE_PIECE, linear_effect
 from mlgo.learning.network import PolicyNetwork
@@ -53,7 +53,7 @@ def typical_levels(levels: np.ndarray) -> np.ndarray:
     return np.partition(levels, (len(levels) - 1) // 2, axis=0)[(len(levels) - 1) // 2]
 
 
-def attribute(policy: AskedPolicy, replayed: Replay, decisions: Sequence[int], typical: np.ndarray) -> Attribution:
+def attribute(policy: QueriedPolicy, replayed: Replay, decisions: Sequence[int], typical: np.ndarray) -> Attribution:
     """The contributions to `decisions` of `replayed`.
 
     Args:
@@ -84,7 +84,7 @@ def attribute(policy: AskedPolicy, replayed: Replay, decisions: Sequence[int], t
             for row, before in zip(own, reference)
         ]
     )
-    if choosing and not policy.graded:
+    if choosing and not policy.has_probabilities:
         explained = parts.sum(axis=1)
     return Attribution(policy.features, parts, explained, start)
 
@@ -97,7 +97,7 @@ def shapley(
     Args:
       logits: rows [K, D] -> [K].
       before, after: [D].
-      of_column: as AskedNetwork.of_column.
+      of_column: as QueriedNetwork.of_column.
     """
     random = generator(0, "orders of features", count)
     orders = np.stack([random.permutation(count) for _ in range(_ORDERS // 2)])

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.explanation.asked_policy import LAST_POSITION, asked_policy, attributed_features, column_features
 from mlgo.explanation.attribution import attribute, formula, shapley, typical_levels
 from mlgo.explanation.decision import explain, typical_of
+from mlgo.explanation.queried_policy import LAST_POSITION, attributed_features, column_features, queried_policy
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.learning.exact_network import exact_network
@@ -31,9 +31,9 @@ class AttributionTest(unittest.TestCase):
     def test_parts_of_a_linear_policy_add_up(self):
         recorded = states.inlining("m", 100, 1)
         network = states.linear(INLINING, _TWO, 3.0)
-        answers = replay(asked_policy(network, INLINING), INLINING, recorded)
+        answers = replay(queried_policy(network, INLINING), INLINING, recorded)
         typical = typical_levels(answers.observations.levels)
-        why = attribute(asked_policy(network, INLINING), answers, range(100), typical)
+        why = attribute(queried_policy(network, INLINING), answers, range(100), typical)
         np.testing.assert_allclose(why.typical + why.contributions.sum(axis=1), answers.logits, atol=0.02)
         users = recorded.features["callee_users"][:, 0]
         np.testing.assert_allclose(
@@ -54,20 +54,20 @@ class AttributionTest(unittest.TestCase):
             "callee_embedding[1]": (0, 1, 1.0),
         }
         network = states.linear(problem, adds, 3.0)
-        answers = replay(asked_policy(network, problem), problem, recorded)
+        answers = replay(queried_policy(network, problem), problem, recorded)
         typical = typical_of(problem, [recorded], [answers.observations])
-        why = attribute(asked_policy(network, problem), answers, range(60), typical.levels)
+        why = attribute(queried_policy(network, problem), answers, range(60), typical.levels)
         self.assertEqual(why.features, ("cost_estimate", "callee_embedding"))
         expected = (vectors - np.sort(vectors, axis=0)[29]) @ [2.0, 1.0]
         np.testing.assert_allclose(why.contributions[:, 1], expected, atol=0.03)
-        [explained] = explain(asked_policy(network, problem), problem, recorded, answers, [7], typical)
+        [explained] = explain(queried_policy(network, problem), problem, recorded, answers, [7], typical)
         self.assertAlmostEqual(explained.values["callee_embedding"], float(np.linalg.norm(vectors[7])), places=6)
         self.assertAlmostEqual(
             typical.values["callee_embedding"], np.sort(np.linalg.norm(vectors, axis=1))[29], places=6
         )
 
     def test_parts_of_a_linear_choice_add_up_to_the_margin(self):
-        asked = asked_policy(states.smallest_evictor(), EVICTION)
+        asked = queried_policy(states.smallest_evictor(), EVICTION)
         answers = replay(asked, EVICTION, states.eviction("m", 40, 1))
         why = attribute(asked, answers, [3, 30], typical_levels(answers.observations.levels))
         self.assertIsNone(why.typical)
@@ -82,9 +82,9 @@ class AttributionTest(unittest.TestCase):
         kernel = np.array(network.weights["policy/0/kernel"])
         kernel[[column.feature == "nr_urgent" for column in network.normalizer.columns] + [False]] = 0
         network = network.with_weights({**network.weights, "policy/0/kernel": kernel})
-        answers = replay(asked_policy(network, EVICTION), EVICTION, states.eviction("m", 30, 1))
+        answers = replay(queried_policy(network, EVICTION), EVICTION, states.eviction("m", 30, 1))
         why = attribute(
-            asked_policy(network, EVICTION), answers, range(30), typical_levels(answers.observations.levels)
+            queried_policy(network, EVICTION), answers, range(30), typical_levels(answers.observations.levels)
         )
         self.assertEqual(why.features, ("nr_urgent", "liverange_size", "progress", LAST_POSITION))
         np.testing.assert_allclose(why.contributions.sum(axis=1), why.explained, atol=1e-9)

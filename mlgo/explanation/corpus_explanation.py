@@ -10,12 +10,12 @@ import numpy as np
 
 from mlgo.compiler.symbols import demangled
 from mlgo.corpus.corpus import Corpus
-from mlgo.explanation.asked_policy import AskedNetwork
 from mlgo.explanation.attribution import formula
 from mlgo.explanation.corpus_page import explanation_page
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.importance import Share, importances, share_of
+from mlgo.explanation.queried_policy import QueriedNetwork
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
@@ -69,7 +69,7 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
         if record.outcome is Outcome.FAILED
     }
     modules = [module.name for module in corpus.modules if module.name not in failed]
-    sampled = request.decisions if explainer.asked.graded else min(request.decisions, _ONE_BY_ONE)
+    sampled = request.decisions if explainer.asked.has_probabilities else min(request.decisions, _ONE_BY_ONE)
     rate = min(1.0, sampled / max(1, sum(records[0][name].decisions for name in modules)))
     views = _of_modules(
         explainer, default, modules, False, lambda decided, answers: observe(problem, decided, answers, rate, seed)
@@ -127,7 +127,7 @@ def _explanation(
         by_module=differing(views),
         sampled=len(sample),
         importance=importances(asked, problem, sample, modules, module_of, seed, request.repeats),
-        formula=formula(asked.network) if isinstance(asked, AskedNetwork) else None,
+        formula=formula(asked.network) if isinstance(asked, QueriedNetwork) else None,
         examples=examples,
         failed=failed,
         demangled=demangled(

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.explanation.asked_policy import LAST_POSITION, AskedPolicy
 from mlgo.explanation.attribution import attribute, has_alternative, typical_levels
+from mlgo.explanation.queried_policy import LAST_POSITION, QueriedPolicy
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.learning.observations import Observations
@@ -97,7 +97,7 @@ def typical_of(problem: Problem, recorded: Sequence[RecordedDecisions], samples:
 
 
 def explain(
-    policy: AskedPolicy,
+    policy: QueriedPolicy,
     problem: Problem,
     recorded: RecordedDecisions,
     replayed: Replay,

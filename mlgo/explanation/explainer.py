@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import recorded
-from mlgo.explanation.asked_policy import AskedPolicy, asked_policy
+from mlgo.explanation.queried_policy import QueriedPolicy, queried_policy
 from mlgo.explanation.replay import disagreements, replay
 from mlgo.explanation.sections import View
 from mlgo.learning.network import AnyPolicy
@@ -43,9 +43,9 @@ class Explainer:
     cxxfilt: pathlib.Path | None
 
     @functools.cached_property
-    def asked(self) -> AskedPolicy:
+    def asked(self) -> QueriedPolicy:
         """The policy, to be asked about states."""
-        return asked_policy(self.policy, self.problem)
+        return queried_policy(self.policy, self.problem)
 
     def compiled(self, name: str, corpus: Corpus, under_policy: bool) -> pathlib.Path:
         """The folder with the decisions recorded in `corpus`; compiles the modules that have no record yet.
@@ -84,7 +84,7 @@ class Explainer:
             return None
         answers = replay(self.asked, self.problem, found)
         wrong = disagreements(answers, found) if check else 0
-        if wrong > self.asked.tolerated * len(found):
+        if wrong > self.asked.allowed_mismatch * len(found):
             raise RunError(
                 f"decisions of {module}",
                 f"{wrong} of {len(found)} decisions of the compiler differ from those of the policy, asked again",

@@ -79,10 +79,10 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
     return lines
 
 
-def basis(choosing: bool, linear: bool, graded: bool, what: str) -> str:
+def basis(choosing: bool, linear: bool, has_probabilities: bool, what: str) -> str:
     """An explanation of the contributions.
 
-    Args: graded: whether more than decisions is known; what: over what the medians are taken.
+    Args: has_probabilities: whether more than decisions is known; what: over what the medians are taken.
     """
     whole = "the margin" if choosing else "z"
     start = (
@@ -90,10 +90,10 @@ def basis(choosing: bool, linear: bool, graded: bool, what: str) -> str:
         if choosing
         else f"what each feature adds to z, counted from a state in which all have their medians ({what})"
     )
-    if choosing and not graded:
+    if choosing and not has_probabilities:
         start = "how much each feature does to make the policy choose this candidate and not the alternative"
         whole = "1 if the choice depends on them, else 0"
-    elif not graded:
+    elif not has_probabilities:
         whole = "z, which is 1 or -1: this policy tells its decision only"
     if linear:
         end = f"; they add up to {whole}, but where the policy cuts z off at +-{TOP_LOGIT:g}"

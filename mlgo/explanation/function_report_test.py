@@ -6,9 +6,9 @@ import re
 import unittest
 
 from mlgo.explanation import function_report as reports
-from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.function_report import FunctionReport, Section
+from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.pages import terminal
@@ -23,7 +23,7 @@ _HOSTILE = "f<script>alert('x')</script>&\"{{ 7 * 7 }}"
 
 
 def _report(network, problem, recorded, count, name="f0", all_values=False, reasons=1):
-    asked = asked_policy(network, problem)
+    asked = queried_policy(network, problem)
     answers = replay(asked, problem, recorded)
     explained = explain(
         asked, problem, recorded, answers, range(count), typical_of(problem, [recorded], [answers.observations])

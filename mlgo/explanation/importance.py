@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mlgo.evaluation.statistics import summarize_totals
-from mlgo.explanation.asked_policy import LAST_POSITION, AskedPolicy
+from mlgo.explanation.queried_policy import LAST_POSITION, QueriedPolicy
 from mlgo.explanation.replay import comparable, confidence
 from mlgo.learning.exact_network import greedy_decisions
 from mlgo.learning.observations import Observations
@@ -78,7 +78,7 @@ def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
 
 
 def importances(
-    policy: AskedPolicy,
+    policy: QueriedPolicy,
     problem: Problem,
     sample: Observations,
     modules: Sequence[str],
@@ -106,7 +106,7 @@ def importances(
             random = generator(seed, "permutation", feature, repeat)
             after, surely = _permuted(policy, problem, sample, feature, policy.of_column == index, random)
             changed += after != before
-            if not policy.graded:
+            if not policy.has_probabilities:
                 lost += after != before
             else:
                 lost += np.abs(sure - surely) if sample.kind == "continuous" else sure - surely
@@ -139,7 +139,7 @@ def permuted_levels(
 
 
 def _permuted(
-    policy: AskedPolicy,
+    policy: QueriedPolicy,
     problem: Problem,
     sample: Observations,
     feature: str,

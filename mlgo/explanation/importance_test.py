@@ -5,8 +5,8 @@ import unittest
 
 import numpy as np
 
-from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.importance import importances, permuted_levels, share_of
+from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.learning.observations import concatenate
@@ -15,7 +15,7 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 
 
 def _importances(network, problem, recorded, seed=1, repeats=4):
-    asked = asked_policy(network, problem)
+    asked = queried_policy(network, problem)
     parts = [replay(asked, problem, each).observations for each in recorded]
     module_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     found = importances(
@@ -60,7 +60,7 @@ class ImportanceTest(unittest.TestCase):
 
     def test_values_are_only_dealt_out_anew_and_among_their_like(self):
         network = states.smallest_evictor()
-        sample = replay(asked_policy(network, EVICTION), EVICTION, states.eviction("a", 60, 1)).observations
+        sample = replay(queried_policy(network, EVICTION), EVICTION, states.eviction("a", 60, 1)).observations
         features = [column.feature for column in network.normalizer.columns]
         last = sample.positions == sample.position_count - 1
         for feature in features:

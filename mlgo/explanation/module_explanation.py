@@ -130,7 +130,7 @@ def _page(
         basis=function_report.basis(
             problem.decision_kind == "categorical",
             asked.effect is not None,
-            asked.graded,
+            asked.has_probabilities,
             f"over the {len(decided)} decisions of this module",
         ),
         sections=sections_of(asked, problem, default, policy, typical, shown),

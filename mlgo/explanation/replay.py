@@ -9,7 +9,7 @@ import dataclasses
 
 import numpy as np
 
-from mlgo.explanation.asked_policy import AskedPolicy
+from mlgo.explanation.queried_policy import QueriedPolicy
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.learning.exact_network import greedy_decisions, log_probabilities
 from mlgo.learning.observations import ObservationError, Observations
@@ -27,7 +27,7 @@ class Replay:
       policy: [N], the decisions as the compiler would log them.
       heuristic: [N], the heuristic's decisions in the same states; None: unknown.
       differs: bool [N]; None where the heuristic is unknown.
-      graded: whether logits tell how sure the policy is (AskedNetwork.graded).
+      has_probabilities: whether logits tell how sure the policy is (QueriedNetwork.has_probabilities).
     """
 
     observations: Observations
@@ -35,7 +35,7 @@ class Replay:
     policy: np.ndarray
     heuristic: np.ndarray | None
     differs: np.ndarray | None
-    graded: bool = True
+    has_probabilities: bool = True
 
     def row_of(self, decision: int, choice: float) -> int:
         """The row of `choice` in one state: the candidate at that position, or the only row."""
@@ -53,7 +53,7 @@ class Replay:
     def probability(self, decision: int, choice: float) -> float | None:
         """The policy's probability of `choice`; None for continuous decisions, and where only decisions are known."""
         kind = self.observations.kind
-        if kind == "continuous" or not self.graded:
+        if kind == "continuous" or not self.has_probabilities:
             return None
         begin, end = self.observations.offsets[decision : decision + 2]
         logits = self.logits[begin:end].astype(np.float64)
@@ -67,7 +67,7 @@ class Replay:
 
         None: there is no alternative, the decision is continuous, or only decisions are known.
         """
-        if self.observations.kind == "continuous" or not self.graded:
+        if self.observations.kind == "continuous" or not self.has_probabilities:
             return None
         own = self.row_of(decision, self.policy[decision])
         if self.observations.kind == "binary":
@@ -92,7 +92,7 @@ class Replay:
         return self.runner_up(decision)
 
 
-def replay(policy: AskedPolicy, problem: Problem, recorded: RecordedDecisions) -> Replay:
+def replay(policy: QueriedPolicy, problem: Problem, recorded: RecordedDecisions) -> Replay:
     """The answers of `policy` in the states of `recorded`.
 
     Raises: RunError: the states are not those of a compile of this problem.
@@ -114,7 +114,7 @@ def replay(policy: AskedPolicy, problem: Problem, recorded: RecordedDecisions) -
     observations = with_decisions(observations, greedy)
     unit = problem.output_unit or 1
     decisions = greedy * unit if observations.kind == "continuous" else greedy
-    return Replay(observations, logits, decisions, heuristic, differs, policy.graded)
+    return Replay(observations, logits, decisions, heuristic, differs, policy.has_probabilities)
 
 
 def with_decisions(observations: Observations, decisions: np.ndarray) -> Observations:

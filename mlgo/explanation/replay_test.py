@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.explanation.asked_policy import asked_policy
+from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import confidence, disagreements, replay
 from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
@@ -19,7 +19,7 @@ class ReplayTest(unittest.TestCase):
             (INLINING, states.stock_inliner(), states.inlining("m", 300, 1)),
             (EVICTION, states.smallest_evictor(), states.eviction("m", 300, 1)),
         ):
-            answers = replay(asked_policy(network, problem), problem, recorded)
+            answers = replay(queried_policy(network, problem), problem, recorded)
             self.assertEqual(answers.differs.sum(), 0, problem.name)
             self.assertEqual(disagreements(answers, recorded), 0, problem.name)
 
@@ -27,21 +27,21 @@ class ReplayTest(unittest.TestCase):
         recorded = states.inlining("m", 300, 1, threshold=5)
         cost = recorded.features["cost_estimate"][:, 0]
         between = (cost > 5) & (cost < 15)
-        answers = replay(asked_policy(states.stock_inliner(15), INLINING), INLINING, recorded)
+        answers = replay(queried_policy(states.stock_inliner(15), INLINING), INLINING, recorded)
         np.testing.assert_array_equal(answers.differs, between)
         self.assertEqual(disagreements(answers, recorded), between.sum())
 
     def test_numbers_differ_where_they_order_otherwise(self):
         # The policy's z grows with the size up to 100 and is level from there.
         network = states.linear(PRIORITY, {"li_size": (0, 100, 4.0)}, 0.0)
-        answers = replay(asked_policy(network, PRIORITY), PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]))
+        answers = replay(queried_policy(network, PRIORITY), PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]))
         np.testing.assert_array_equal(answers.differs, [False, False, False, False, True, False])
         self.assertIsNone(answers.probability(1, answers.policy[1]))
         self.assertIsNone(answers.margin(1))
 
     def test_probabilities_of_all_candidates_add_up_to_one(self):
         recorded = states.eviction("m", 50, 2)
-        answers = replay(asked_policy(states.smallest_evictor(), EVICTION), EVICTION, recorded)
+        answers = replay(queried_policy(states.smallest_evictor(), EVICTION), EVICTION, recorded)
         sure = confidence(answers.logits, answers.observations)
         for n in range(50):
             legal = np.flatnonzero(recorded.features["mask"][n, 0])
@@ -55,7 +55,7 @@ class ReplayTest(unittest.TestCase):
     def test_the_margin_is_over_the_heuristic_where_it_differs(self):
         recorded = states.eviction("m", 50, 3)
         largest = states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0)
-        answers = replay(asked_policy(largest, EVICTION), EVICTION, recorded)
+        answers = replay(queried_policy(largest, EVICTION), EVICTION, recorded)
         self.assertEqual(answers.differs.sum(), 50)
         size = recorded.features["liverange_size"][:, 0, :]
         for n in range(50):
@@ -69,7 +69,7 @@ class ReplayTest(unittest.TestCase):
         with self.assertRaisesRegex(
             RunError, r"decisions of broken: observation 2 of 5: decision .* not among the legal"
         ):
-            replay(asked_policy(states.smallest_evictor(), EVICTION), EVICTION, recorded)
+            replay(queried_policy(states.smallest_evictor(), EVICTION), EVICTION, recorded)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Sequence
 
-from mlgo.explanation.asked_policy import AskedPolicy
 from mlgo.explanation.decision import Typical, explain
 from mlgo.explanation.function_report import Section
+from mlgo.explanation.queried_policy import QueriedPolicy
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.problems.problem import Problem
@@ -37,7 +37,7 @@ class Shown:
 
 
 def sections_of(
-    asked: AskedPolicy, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
+    asked: QueriedPolicy, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
 ) -> list[Section]:
     """One section per compile with decisions; leading states that both share are shown once."""
     sections, seen = [], []
@@ -61,7 +61,7 @@ def sections_of(
 
 
 def _section(
-    asked: AskedPolicy,
+    asked: QueriedPolicy,
     problem: Problem,
     view: View,
     typical: Typical,

@@ -2,14 +2,14 @@
 
 import unittest
 
-from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.decision import typical_of
+from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import replay
 from mlgo.explanation.sections import Shown, sections_of
 from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 
-_ASKED = asked_policy(states.stock_inliner(15), INLINING)
+_ASKED = queried_policy(states.stock_inliner(15), INLINING)
 
 
 def _view(seed: int = 1, costs=(10, 30, 12)):

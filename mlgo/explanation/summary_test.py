@@ -4,11 +4,11 @@ import io
 import json
 import unittest
 
-from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.attribution import formula
 from mlgo.explanation.corpus_page import explanation_page
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances, share_of
+from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import replay
 from mlgo.explanation.summary import Explanation, choose_examples, differing, observe, ways_of
 from mlgo.explanation.testing import states
@@ -24,7 +24,7 @@ _CALLS = [states.inlining(f"m{index}", 60, index) for index in range(5)]
 
 
 def _explanation(network, problem, recorded, seed=1, rate=1.0):
-    asked = asked_policy(network, problem)
+    asked = queried_policy(network, problem)
     replays = [replay(asked, problem, each) for each in recorded]
     views = [observe(problem, each, answers, rate, seed) for each, answers in zip(recorded, replays)]
     sample = concatenate([view.sample for view in views])

@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.explanation import asked_policy
+from mlgo.explanation import queried_policy
 from mlgo.explanation.attribution import attribute, typical_levels
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances
@@ -26,7 +26,7 @@ def _converted(network: PolicyNetwork, problem: Problem) -> ConvertedPolicy:
         return ConvertedPolicy((folder / "model.tflite").read_bytes())
 
 
-class AskedPolicyTest(unittest.TestCase):
+class QueriedPolicyTest(unittest.TestCase):
     def test_decisions_are_those_of_the_network(self):
         ordered = states.linear(PRIORITY, {"li_size": (0.0, 400.0, 4.0), "stage": (0.0, 5.0, 0.0)}, 0.0)
         for network, problem, recorded in (
@@ -36,7 +36,7 @@ class AskedPolicyTest(unittest.TestCase):
         ):
             with self.subTest(problem.name):
                 one, other = (
-                    replay(asked_policy.asked_policy(policy, problem), problem, recorded)
+                    replay(queried_policy.queried_policy(policy, problem), problem, recorded)
                     for policy in (network, _converted(network, problem))
                 )
                 np.testing.assert_array_equal(other.policy, one.policy)
@@ -46,7 +46,7 @@ class AskedPolicyTest(unittest.TestCase):
 
     def test_the_feature_that_decides_is_the_reason(self):
         recorded = states.inlining("m", 60, 1)
-        asked = asked_policy.asked_policy(_converted(states.stock_inliner(), INLINING), INLINING)
+        asked = queried_policy.queried_policy(_converted(states.stock_inliner(), INLINING), INLINING)
         answers = replay(asked, INLINING, recorded)
         typical = typical_of(INLINING, [recorded], [answers.observations])
         why = attribute(asked, answers, range(12), typical.levels)
@@ -60,7 +60,7 @@ class AskedPolicyTest(unittest.TestCase):
 
     def test_a_candidate_is_chosen_for_what_it_has_and_the_alternative_has_not(self):
         recorded = states.eviction("m", 12, 1)
-        asked = asked_policy.asked_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
+        asked = queried_policy.queried_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
         answers = replay(asked, EVICTION, recorded)
         several = [n for n in range(12) if np.diff(answers.observations.offsets)[n] > 1]
         why = attribute(asked, answers, several, typical_levels(answers.observations.levels))
@@ -71,7 +71,7 @@ class AskedPolicyTest(unittest.TestCase):
 
     def test_importance(self):
         recorded = states.eviction("m", 60, 1)
-        asked = asked_policy.asked_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
+        asked = queried_policy.queried_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
         sample = replay(asked, EVICTION, recorded).observations
         found = importances(asked, EVICTION, sample, ["m"], np.zeros(60, np.int64), 1, 2)
         self.assertEqual(found[0].feature, "liverange_size")

@@ -24,19 +24,19 @@ from mlgo.run.quiet import quiet_libraries
 LAST_POSITION = "(is the last position)"
 
 
-class AskedNetwork:
+class QueriedNetwork:
     """A network of ours.
 
     Attributes:
       features: names of the F features with separate contributions; an embedding is one, LAST_POSITION may be the last.
       of_column: int64 [D], which of `features` each column of a row belongs to.
       effect: as linear_effect; None: the policy is not linear.
-      graded: whether logits tell how sure the policy is, and so probabilities.
-      tolerated: the share of decisions that may differ from the compiler's, through rounding.
+      has_probabilities: whether logits tell how sure the policy is, and so probabilities.
+      allowed_mismatch: the share of decisions that may differ from the compiler's, through rounding.
     """
 
-    graded = True
-    tolerated = 0.0
+    has_probabilities = True
+    allowed_mismatch = 0.0
 
     def __init__(self, network: PolicyNetwork, problem: Problem):
         self.network = network
@@ -60,11 +60,11 @@ class AskedNetwork:
         return self._exact.row_logits(rows)
 
 
-class AskedModel:
-    """A policy that tells its decision only. Attributes: as AskedNetwork."""
+class QueriedModel:
+    """A policy that tells its decision only. Attributes: as QueriedNetwork."""
 
-    graded = False
-    tolerated = 0.01
+    has_probabilities = False
+    allowed_mismatch = 0.01
     effect = None
 
     def __init__(self, policy: ConvertedPolicy, problem: Problem):
@@ -78,7 +78,7 @@ class AskedModel:
         self.of_column = np.repeat(np.arange(len(self._specs)), widths)
 
     def packed(self, recorded: RecordedDecisions, decisions: np.ndarray) -> Observations:
-        """As AskedNetwork.packed; the rows, float64 [M, D], are the values of `features`."""
+        """As QueriedNetwork.packed; the rows, float64 [M, D], are the values of `features`."""
         without_columns = Normalizer(self._problem.policy_name, (), mark_last_position=False)
         found = pack(recorded.features, decisions, without_columns, self._problem, recorded.context)
         state = found.row_observation()
@@ -97,7 +97,7 @@ class AskedModel:
         return np.concatenate([self._of_state(observations, observations.levels[a:b], a, b) for a, b in ends])
 
     def logits_at(self, observations: Observations, row: int, rows: np.ndarray) -> np.ndarray:
-        """As AskedNetwork.logits_at; the other rows of the state stay."""
+        """As QueriedNetwork.logits_at; the other rows of the state stay."""
         state = int(np.searchsorted(observations.offsets, row, side="right")) - 1
         begin, end = map(int, observations.offsets[state : state + 2])
         levels = observations.levels[begin:end].copy()
@@ -164,12 +164,12 @@ class AskedModel:
         return self._interpreter.get_output_details()[0]["index"]
 
 
-AskedPolicy = AskedNetwork | AskedModel
+QueriedPolicy = QueriedNetwork | QueriedModel
 
 
-def asked_policy(policy: AnyPolicy, problem: Problem) -> AskedPolicy:
+def queried_policy(policy: AnyPolicy, problem: Problem) -> QueriedPolicy:
     """`policy`, to be asked about the states of `problem`."""
-    return AskedModel(policy, problem) if isinstance(policy, ConvertedPolicy) else AskedNetwork(policy, problem)
+    return QueriedModel(policy, problem) if isinstance(policy, ConvertedPolicy) else QueriedNetwork(policy, problem)
 
 
 def attributed_features(normalizer: Normalizer) -> tuple[str, ...]:
