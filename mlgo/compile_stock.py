@@ -16,7 +16,7 @@ from mlgo.compiler.request import CompileFailure, CompileLimits
 from mlgo.corpus.command_check import check_commands
 from mlgo.corpus.corpus import Corpus
 from mlgo.environments import stock_compiles
-from mlgo.environments.stock_clang import stock_clang
+from mlgo.environments.stock_compiles import stock_clang
 from mlgo.flags.arguments import add_compile_limit, command_parser
 from mlgo.problems.problem import load_problem, problem_names
 from mlgo.run import files, locate

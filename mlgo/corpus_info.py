@@ -22,7 +22,7 @@ from mlgo.flags.arguments import command_parser
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode
-from mlgo.trace import decision_counts
+from mlgo.trace import finished
 
 
 def run(arguments: list[str]) -> int:
@@ -35,8 +35,8 @@ def run(arguments: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     flags = parser.parse_args(arguments)
     corpus = Corpus.load(locate.user_path(flags.corpus))
-    traces = [folder for path in flags.trace for folder in decision_counts.stage_folders(locate.user_path(path))]
-    decisions = decision_counts.count_decisions(traces, [module.name for module in corpus.modules])
+    traces = [folder for path in flags.trace for folder in finished.stage_folders(locate.user_path(path))]
+    decisions = finished.count_decisions(traces, [module.name for module in corpus.modules])
     with contextlib.closing(progress.start("corpus_info", len(corpus.modules), "modules")) as shown:
         found = information.inspect(corpus, shown.advance)
     if flags.json:

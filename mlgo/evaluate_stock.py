@@ -25,8 +25,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import usable
 from mlgo.environments import stock_compiles
 from mlgo.environments.scores import channel_score
-from mlgo.environments.stock_clang import stock_clang
-from mlgo.environments.stock_compiles import ModuleScores
+from mlgo.environments.stock_compiles import ModuleScores, stock_clang
 from mlgo.flags.arguments import add_compile_limit, command_parser
 from mlgo.problems.problem import load_problem, problem_names
 from mlgo.run import files, flag_values, locate, progress

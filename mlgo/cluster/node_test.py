@@ -20,7 +20,7 @@ from mlgo.cluster.package import pack_code
 from mlgo.cluster.parcel import Packer
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler import attempts
-from mlgo.compiler.executor import run_ordered
+from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
@@ -78,7 +78,7 @@ class NodeTest(ScratchTestCase):
 
     def assert_as_locally(self, requests: list[CompileRequest]) -> None:
         packer = Packer()
-        for request, local in zip(requests, run_ordered(requests, 2), strict=True):
+        for request, local in zip(requests, LocalExecutor(2).run_ordered(requests), strict=True):
             outcome = self.compile(request, packer)
             self.assertEqual(comparable(outcome), comparable(local))
 
@@ -125,7 +125,7 @@ class NodeTest(ScratchTestCase):
         (self.model / "model.tflite").write_bytes(b"other")
         before = self.compile(requests[0], packer)
         self.assertEqual(len(self.sent), 3)
-        self.assertEqual(comparable(before), comparable(next(run_ordered(requests[:1], 1))))
+        self.assertEqual(comparable(before), comparable(next(LocalExecutor(1).run_ordered(requests[:1]))))
 
     def test_a_refused_command_is_sent_to_no_node(self):
         self.requests({"m": FakeModule.bitcode({"f": 1})})
@@ -208,7 +208,9 @@ class NodeTest(ScratchTestCase):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         name, _, message = pickle.loads(done.stdout)
         self.assertEqual(name, "node 1")
-        self.assertEqual(comparable(node.outcome_of(message)), comparable(next(run_ordered([request], 1))))
+        self.assertEqual(
+            comparable(node.outcome_of(message)), comparable(next(LocalExecutor(1).run_ordered([request])))
+        )
 
     def test_the_code_that_travels_is_the_same_each_time_and_has_no_tests(self):
         self.assertEqual(pack_code(), pack_code())

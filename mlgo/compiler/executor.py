@@ -47,30 +47,11 @@ class LocalExecutor:
         self._workers = workers
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
-        return run_ordered(requests, self._workers)
+        """See Executor. On KeyboardInterrupt too, all running compilers are killed and no other is started."""
+        return run_groups(([request] for request in requests), _compile_each, self._workers)
 
     def close(self) -> None:
         """Nothing is kept."""
-
-
-class Repeats:
-    """Why attempts at compiles did not count, counted for one line at the end of a command."""
-
-    def __init__(self) -> None:
-        self._reasons: collections.Counter[str] = collections.Counter()
-        self._compiles = 0
-
-    def add(self, outcome: CompileResult | CompileFailure) -> None:
-        """Counts what was passed over before `outcome`."""
-        self._compiles += bool(outcome.repeats)
-        self._reasons.update(outcome.repeats)
-
-    def describe(self) -> str | None:
-        """For example "repeated 2 compiles (crash 1, SIGKILL from outside 2); results do not change"; None: none."""
-        if not self._compiles:
-            return None
-        counts = ", ".join(f"{reason} {count}" for reason, count in sorted(self._reasons.items()))
-        return f"repeated {self._compiles} compiles ({counts}); results do not change"
 
 
 class CountingExecutor:
@@ -82,49 +63,34 @@ class CountingExecutor:
 
     def __init__(self, executor: Executor, tell: Callable[[str], None]):
         self._executor, self._tell = executor, tell
-        self._repeats = Repeats()
+        self._repeated = 0
+        self._reasons: collections.Counter[str] = collections.Counter()
         self.cpu_seconds = 0.0
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """See Executor."""
         with contextlib.closing(self._executor.run_ordered(requests)) as outcomes:
             for outcome in outcomes:
-                self._repeats.add(outcome)
+                self._repeated += bool(outcome.repeats)
+                self._reasons.update(outcome.repeats)
                 if isinstance(outcome, CompileResult):
                     self.cpu_seconds += outcome.cpu_seconds
                 yield outcome
 
     def close(self) -> None:
-        """See Executor."""
+        """See Executor. Tells, for example, "repeated 2 compiles (crash 1, SIGKILL 2); results do not change"."""
         self._executor.close()
-        if (line := self._repeats.describe()) is not None:
-            self._tell(line)
+        if self._repeated:
+            counts = ", ".join(f"{reason} {count}" for reason, count in sorted(self._reasons.items()))
+            self._tell(f"repeated {self._repeated} compiles ({counts}); results do not change")
 
 
 #: Compiles a group of requests in a worker; returns an outcome for each, in their order.
 GroupCompiler = Callable[[Sequence[CompileRequest], Cancellation], Sequence[CompileResult | CompileFailure]]
 
 
-def run_ordered(
-    requests: Iterable[CompileRequest],
-    workers: int | None = None,
-    progress: Callable[[CompileResult | CompileFailure], None] | None = None,
-) -> Outcomes:
-    """Yields the outcome of each request, in the order of `requests`, whatever the number of workers (None: all cores).
-
-    `progress` is called in the consumer's thread just before each yield. On KeyboardInterrupt, or when the iterator is
-    closed, all running compilers are killed and no other is started.
-
-    Raises: RunError: a compile could not even be tried (see `certain_outcome`).
-    """
-    return run_groups(([request] for request in requests), _compile_each, workers, progress)
-
-
 def run_groups(
-    groups: Iterable[Sequence[CompileRequest]],
-    compile_group: GroupCompiler,
-    workers: int | None = None,
-    progress: Callable[[CompileResult | CompileFailure], None] | None = None,
+    groups: Iterable[Sequence[CompileRequest]], compile_group: GroupCompiler, workers: int | None = None
 ) -> Outcomes:
     """`run_ordered`, where each group of requests is compiled by one worker, by `compile_group`."""
     workers = workers or available_cores()
@@ -151,10 +117,7 @@ def run_groups(
             outcomes = pending[0][1].result()
             pending.popleft()
             submit_more()
-            for outcome in outcomes:
-                if progress is not None:
-                    progress(outcome)
-                yield outcome
+            yield from outcomes
     finally:
         cancellation.trigger()
         pool.shutdown(wait=True, cancel_futures=True)

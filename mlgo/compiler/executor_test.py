@@ -9,7 +9,7 @@ import time
 import unittest
 from unittest import mock
 
-from mlgo.compiler.executor import CountingExecutor, run_ordered
+from mlgo.compiler.executor import CountingExecutor, LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
@@ -40,9 +40,7 @@ class ExecutorTest(ScratchTestCase):
         modules["m05"] = FakeModule.bitcode({}, "refuse")
         seen = []
         for workers in (1, 4):
-            progressed = []
-            outcomes = list(run_ordered(self.requests(modules), workers, progressed.append))
-            self.assertEqual(progressed, outcomes)
+            outcomes = list(LocalExecutor(workers).run_ordered(self.requests(modules)))
             self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
             seen.append(
                 [
@@ -68,7 +66,7 @@ class ExecutorTest(ScratchTestCase):
                 taken.append(request)
                 yield request
 
-        outcomes = run_ordered(endless(), workers=2)
+        outcomes = LocalExecutor(2).run_ordered(endless())
         self.assertEqual(next(outcomes).module_name, "m")
         outcomes.close()
         self.assertLess(len(taken), 100)
@@ -79,7 +77,7 @@ class ExecutorTest(ScratchTestCase):
             "b": FakeModule.bitcode({}, "hang"),
             "c": FakeModule.bitcode({}, "hang"),
         }
-        outcomes = run_ordered(self.requests(modules), workers=3)
+        outcomes = LocalExecutor(3).run_ordered(self.requests(modules))
         self.assertEqual(next(outcomes).module_name, "a")
         outcomes.close()
         self.assertEqual(list(self.work.iterdir()), [])
@@ -95,7 +93,7 @@ class ExecutorTest(ScratchTestCase):
         interrupter = threading.Thread(target=interrupt)
         interrupter.start()
         with self.assertRaises(KeyboardInterrupt):
-            list(run_ordered(self.requests(modules), workers=2))
+            list(LocalExecutor(2).run_ordered(self.requests(modules)))
         interrupter.join()
         self.assertEqual(list(self.work.iterdir()), [])
 
@@ -123,13 +121,15 @@ class ExecutorTest(ScratchTestCase):
             mock.patch.object(shutil, "rmtree", slow_remove),
             self.assertRaises(KeyboardInterrupt),
         ):
-            list(run_ordered(self.requests(modules), workers=2))
+            list(LocalExecutor(2).run_ordered(self.requests(modules)))
         self.assertEqual(list(self.work.iterdir()), [])
 
     def test_a_missing_compiler_ends_the_run_at_once(self):
         os.unlink(self.clang)
         with self.assertRaisesRegex(RunError, "cannot be started"):
-            list(run_ordered(self.requests({f"m{index}": FakeModule.bitcode({}) for index in range(5)}), workers=2))
+            list(
+                LocalExecutor(2).run_ordered(self.requests({f"m{index}": FakeModule.bitcode({}) for index in range(5)}))
+            )
 
 
 class FakeExecutor:

@@ -18,7 +18,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.fitting import usable
 from mlgo.environments import spaces
 from mlgo.environments.scores import channel_score
-from mlgo.environments.stock_clang import stock_clang
+from mlgo.environments.stock_compiles import stock_clang
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 

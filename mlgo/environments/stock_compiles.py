@@ -1,9 +1,11 @@
-"""Compiles by a clang whose decisions a policy takes through the interactive channel, in NumPy."""
+"""Compiles by a stock clang whose decisions a policy takes through the interactive channel, in NumPy."""
 
 import concurrent.futures
 import dataclasses
 import functools
+import os
 import pathlib
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.compiler.attempts import certain_outcome
@@ -17,11 +19,34 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.directory import load_policy
 from mlgo.policy.reference import decide
 from mlgo.problems.problem import Problem
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 #: The side whose decisions a policy takes.
 POLICY = "policy"
+
+_PACKAGED_CLANG = "mlgo/environments/packaged_clang"
+#: Debian's name of the program.
+_ON_PATH = "clang-22"
+
+
+def stock_clang(given: str | os.PathLike[str] | None) -> pathlib.Path:
+    """The clang that is given; None: Debian's, which Bazel provides to targets that depend on this library.
+
+    Code that was installed from a wheel has no packaged clang, and takes the clang-22 of the PATH.
+
+    Raises: RunError: none is given, and there is no other.
+    """
+    if given is not None:
+        return pathlib.Path(given).absolute()
+    if locate.installed_root() is None:
+        return locate.runfile(_PACKAGED_CLANG)
+    found = shutil.which(_ON_PATH)
+    if found is None:
+        raise RunError("clang", f"is not given, and the PATH has no {_ON_PATH}", "Give the path of a clang 22")
+    return pathlib.Path(found).absolute()
 
 
 def stock_problem(problem: Problem) -> Problem:

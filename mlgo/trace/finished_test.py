@@ -1,20 +1,25 @@
-"""Opening a finished trace by its folder, and what is refused."""
+"""Opening finished traces by their folders, counting their decisions, and what is refused."""
 
 import pathlib
 import tempfile
 import unittest
 
+from mlgo.compiler.code_size import FunctionCode, ObjectCode
 from mlgo.run import manifest
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.code_size import code_scores
 from mlgo.score.function_scores import FunctionScore
-from mlgo.trace.finished import open_trace
-from mlgo.trace.outcomes import ModuleRecord, Outcome, write_record
+from mlgo.score.testing.code import log_of
+from mlgo.trace.finished import DecisionCounts, count_decisions, open_trace, stage_folders
+from mlgo.trace.outcomes import ModuleRecord, Outcome, count_outcomes, write_record
 
 TRACED = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 1.0)})
 IDLE = ModuleRecord(Outcome.NO_DECISIONS)
 
 
-class OpenTraceTest(unittest.TestCase):
+class TracesTestCase(unittest.TestCase):
+    """Traces below a temporary folder."""
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -27,6 +32,8 @@ class OpenTraceTest(unittest.TestCase):
         manifest.write(folder, manifest.Manifest(name, {}, {"problem": problem}, {}))
         return folder
 
+
+class OpenTraceTest(TracesTestCase):
     def test_a_trace_or_the_output_of_generate_default_trace(self):
         folder = self.trace("trace/default", {"b": IDLE, "a/x": TRACED})
         for given in (folder, self.root):
@@ -47,6 +54,46 @@ class OpenTraceTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "has no module with a decision") as caught:
             open_trace(self.trace("idle", {"a": IDLE}), "--data_path")
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+
+class CountDecisionsTest(TracesTestCase):
+    def test_counts(self):
+        traced = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 1.0), "g": FunctionScore(4, 2.0)})
+        self.trace("trace/train", {"a/x": traced, "b": IDLE})
+        self.trace("trace/held_out", {"c": ModuleRecord(Outcome.FAILED, "crash"), "other": traced})
+        self.trace("inlining", {"b": traced}, "inlining_for_size")
+        folders = [*stage_folders(self.root), *stage_folders(self.root / "inlining")]
+        self.assertEqual(
+            count_decisions(folders, ["a/x", "b", "c", "d"]),
+            {
+                "inlining_for_size": DecisionCounts(
+                    7, 2, 0, {"traced": 1, "no decisions": 0, "failed": 0, "not in the trace": 3}
+                ),
+                "regalloc_eviction": DecisionCounts(
+                    7, 2, 0, {"traced": 1, "no decisions": 1, "failed": 1, "not in the trace": 1}
+                ),
+            },
+        )
+
+    def test_records_of_code_sizes_hold_functions_without_decisions(self):
+        code = ObjectCode(tuple(FunctionCode(name, 8, None) for name in "fgh"), code_bytes=24, text_bytes=40)
+        log = log_of(("f", "g", 1), ("f", "h", 0), ("gone", "h", 1))
+        record = ModuleRecord(Outcome.TRACED, functions=code_scores(code, log))
+        folder = self.trace("inlining", {"a": record}, "inlining_for_size")
+        counts = count_decisions([folder], ["a"])["inlining_for_size"]
+        self.assertEqual((counts.decisions, counts.functions, counts.elsewhere), (3, 1, 1))
+        self.assertEqual(count_outcomes([record])["functions"], 1)
+        greedy = ModuleRecord(Outcome.TRACED, functions=code_scores(code, None))
+        folder = self.trace("without_log", {"a": greedy}, "inlining_for_size")
+        self.assertEqual(count_decisions([folder], ["a"])["inlining_for_size"].functions, 0)
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(RunError, "--trace=.*: holds no trace"):
+            stage_folders(self.root)
+        folder = self.trace("trace/train", {"a": IDLE}, "p")
+        (folder / manifest.FILE_NAME).unlink()
+        with self.assertRaisesRegex(RunError, "is not finished"):
+            count_decisions([folder], ["a"])
 
 
 if __name__ == "__main__":

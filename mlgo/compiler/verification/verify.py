@@ -9,7 +9,7 @@ import pathlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
-from mlgo.compiler import executor
+from mlgo.compiler.executor import CountingExecutor, Executor, LocalExecutor, Outcomes, available_cores
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.compiler.verification.likely import with_likely_reason
@@ -76,12 +76,12 @@ def verify(
     found = _Found([], _refused(corpus), {})
     shown.advance(len(found.different))
     usable = [module for module in corpus.modules if module.name not in found.different]
-    repeats = executor.Repeats()
+    compiles = CountingExecutor(LocalExecutor(workers), progress.tell)
     with moved(corpus) as copy:
         moved_modules = [module for module in copy.modules if module.name not in found.different]
-        here = None if originals is not None else _objects(usable, clang, limits, workers, repeats)
-        there = _objects(moved_modules, clang, limits, workers, repeats)
-        with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
+        here = None if originals is not None else _objects(usable, clang, limits, compiles)
+        there = _objects(moved_modules, clang, limits, compiles)
+        with concurrent.futures.ThreadPoolExecutor(workers or available_cores()) as pool:
             # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
             waiting: collections.deque[tuple[str, concurrent.futures.Future]] = collections.deque()
             for module in usable:
@@ -95,8 +95,7 @@ def verify(
             while waiting:
                 _settle(*waiting.popleft(), found, shown)
     shown.advance(0, found.note())
-    if (line := repeats.describe()) is not None:
-        progress.tell(line)
+    compiles.close()
     return found.result()
 
 
@@ -155,15 +154,9 @@ def _settle(name: str, answer, found: _Found, shown: progress.Progress) -> None:
     shown.advance()
 
 
-def _objects(
-    modules: Sequence[Module],
-    clang: pathlib.Path,
-    limits: CompileLimits,
-    workers: int | None,
-    repeats: executor.Repeats,
-) -> Iterator[CompileResult | CompileFailure]:
+def _objects(modules: Sequence[Module], clang: pathlib.Path, limits: CompileLimits, compiles: Executor) -> Outcomes:
     requests = (CompileRequest(clang, module, want_log=False, want_object=True, limits=limits) for module in modules)
-    return executor.run_ordered(requests, workers, repeats.add)
+    return compiles.run_ordered(requests)
 
 
 def _difference(
