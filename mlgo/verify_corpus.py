@@ -19,9 +19,9 @@ import sys
 
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.request import CompileLimits
-from mlgo.compiler.verification import originals, report
+from mlgo.compiler.verification import originals
 from mlgo.compiler.verification.comparison import Comparer
-from mlgo.compiler.verification.verify import verify
+from mlgo.compiler.verification.verify import report_json, report_lines, verify
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import chosen_modules
 from mlgo.flags.arguments import add_compile_limit, command_parser
@@ -83,9 +83,9 @@ def run(arguments: list[str]) -> int:
     with contextlib.closing(progress.start("verify", len(corpus.modules), "modules")) as shown:
         found = verify(corpus, clang, comparer, find, flags.workers, shown, CompileLimits(flags.compile_cpu_seconds))
     if flags.json:
-        content = report.to_json(corpus, clang, found, with_originals=find is not None)
+        content = report_json(corpus, clang, found, with_originals=find is not None)
         files.write_json_atomically(locate.user_path(flags.json), content)
-    for line in report.lines(found, with_originals=find is not None):
+    for line in report_lines(found, with_originals=find is not None):
         progress.tell(line)
     return ExitCode.OUTPUT_DIFFERS if found.different else ExitCode.DONE
 
