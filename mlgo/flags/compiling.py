@@ -34,7 +34,7 @@ def define_compiler_flags() -> None:
     flags.DEFINE_integer(
         "workers",
         None,
-        "Compiles at a time; with --executor=ray, on each node. Default: one per core. Does not change results.",
+        "Compiles at a time; with --executor=ray, on the smallest node. Default: one per core. Changes no result.",
         lower_bound=1,
     )
     flags.DEFINE_alias("clang_path", "clang")
