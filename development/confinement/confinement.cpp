@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "development/confinement/confinement.h"
 
 #include <fcntl.h>
@@ -12,15 +14,19 @@ namespace mlgo {
 
 namespace {
 
-// Both walls need it. It also takes away what a program with the set-user-ID bit would give.
-const char *GiveUpPrivileges() { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? "prctl" : nullptr; }
+/// Both walls need it. It also takes away what a program with the set-user-ID
+/// bit would give.
+const char *GiveUpPrivileges() {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? "prctl" : nullptr;
+}
 
 Execution ExecutionPolicy(const Executable *executable) {
-  if (!executable) return Execution::kNothing;
+  if (!executable)
+    return Execution::kNothing;
   return executable->is_native ? Execution::kOnce : Execution::kEverything;
 }
 
-}  // namespace
+} // namespace
 
 const char kEmptyPath[] = "";
 
@@ -39,19 +45,27 @@ Available FindWalls() {
 }
 
 const char *ConfineCalls(const Walls &walls, const Executable *executable) {
-  if (const char *failed = GiveUpPrivileges()) return failed;
-  if (!walls.filter || !HasFilters()) return nullptr;
-  return ForbidSystemCalls(ExecutionPolicy(executable), executable ? executable->program : -1, kEmptyPath);
+  if (const char *failed = GiveUpPrivileges())
+    return failed;
+  if (!walls.filter || !HasFilters())
+    return nullptr;
+  return ForbidSystemCalls(ExecutionPolicy(executable),
+                           executable ? executable->program : -1, kEmptyPath);
 }
 
-const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *executable) {
-  if (const char *failed = GiveUpPrivileges()) return failed;
+const char *ConfineToCurrentDirectory(const Walls &walls,
+                                      const Executable *executable) {
+  if (const char *failed = GiveUpPrivileges())
+    return failed;
   const int version = walls.landlock ? LandlockVersion() : 0;
-  if (!version) return nullptr;
+  if (!version)
+    return nullptr;
   const int directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return "open";
+  if (directory < 0)
+    return "open";
   const Execution execution = ExecutionPolicy(executable);
-  FileAccess access = {directory, execution == Execution::kEverything, {-1, -1}};
+  FileAccess access = {
+      directory, execution == Execution::kEverything, {-1, -1}};
   if (execution == Execution::kOnce) {
     access.programs[0] = executable->program;
     access.programs[1] = executable->loader;
@@ -61,4 +75,4 @@ const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *exec
   return failed;
 }
 
-}  // namespace mlgo
+} // namespace mlgo

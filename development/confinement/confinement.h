@@ -1,4 +1,7 @@
-// The walls around a process that compiles foreign code.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The walls around a process that compiles foreign code.
 
 #ifndef MLGO_DEVELOPMENT_CONFINEMENT_CONFINEMENT_H
 #define MLGO_DEVELOPMENT_CONFINEMENT_CONFINEMENT_H
@@ -7,35 +10,41 @@
 
 namespace mlgo {
 
-// Which walls are built, of those that the kernel has. Fewer than all of them serve tests and measurements.
+/// Which walls are built, of those that the kernel has. Fewer than all of them
+/// serve tests and measurements.
 struct Walls {
   bool landlock = true;
   bool filter = true;
 };
 
-// "all", "none", "landlock" or "filter". Returns false for another word.
+/// "all", "none", "landlock" or "filter". Returns false for another word.
 bool ParseWalls(const char *word, Walls *walls);
 
-// What the kernel and the container of this process have.
+/// What the kernel and the container of this process have.
 struct Available {
   int landlock_version = 0;
   bool filter = false;
 };
 Available FindWalls();
 
-// An empty string at a fixed place, for ForbidSystemCalls and Become.
+/// An empty string at a fixed place, for ForbidSystemCalls and Become.
 extern const char kEmptyPath[];
 
-// The functions below confine this process and its children. Of the programs that may be executed, `executable` says: null: none; a
-// native one: only this, once; a script: all, since its interpreter is another program. Walls that the kernel does not have are left out.
-// They return null, or the failed system call, with errno set; then the process must end.
+// The functions below confine this process and its children. Of the programs
+// that may be executed, `executable` says: null: none; a native one: only this,
+// once; a script: all, since its interpreter is another program. Walls that the
+// kernel does not have are left out. They return null, or the failed system
+// call, with errno set; then the process must end.
 
-// No network, no other program, and no system call that a compiler does not need.
+/// No network, no other program, and no system call that a compiler does not
+/// need.
 const char *ConfineCalls(const Walls &walls, const Executable *executable);
 
-// Files are written in the current directory only. Inside a process that is confined to another directory, the current one must lie in it.
-const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *executable);
+/// Files are written in the current directory only. Inside a process that is
+/// confined to another directory, the current one must lie in it.
+const char *ConfineToCurrentDirectory(const Walls &walls,
+                                      const Executable *executable);
 
-}  // namespace mlgo
+} // namespace mlgo
 
-#endif  // MLGO_DEVELOPMENT_CONFINEMENT_CONFINEMENT_H
+#endif // MLGO_DEVELOPMENT_CONFINEMENT_CONFINEMENT_H

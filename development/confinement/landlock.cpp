@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "development/confinement/landlock.h"
 
 #include <fcntl.h>
@@ -9,15 +11,17 @@
 namespace mlgo {
 namespace {
 
-// From the kernel's include/uapi/linux/landlock.h; the system root's header is older than the interface.
-constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;  // the same on all architectures
+/// From the kernel's include/uapi/linux/landlock.h; the system root's header is
+/// older than the interface.
+/// The same on all architectures.
+constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr uint32_t kAskForVersion = 1;
 constexpr int kRulePathBeneath = 1;
 
 struct Ruleset {
   uint64_t files;
-  uint64_t network;  // since version 4
-  uint64_t scoped;   // since version 6
+  uint64_t network; ///< since version 4
+  uint64_t scoped;  ///< since version 6
 };
 
 struct __attribute__((packed)) PathBeneath {
@@ -37,29 +41,37 @@ enum FileRight : uint64_t {
   kMakeFifo = 1 << 10,
   kMakeBlockDevice = 1 << 11,
   kMakeSymbolicLink = 1 << 12,
-  kRefer = 1 << 13,          // since version 2: link or move a file to another folder
-  kTruncate = 1 << 14,       // since version 3
-  kDeviceControl = 1 << 15,  // since version 5
+  /// Since version 2: link or move a file to another folder.
+  kRefer = 1 << 13,
+  kTruncate = 1 << 14,      ///< since version 3
+  kDeviceControl = 1 << 15, ///< since version 5
 };
 constexpr uint64_t kBindAndConnectTcp = 0b11;
 constexpr uint64_t kAbstractSocketsAndSignals = 0b11;
 
-// What a compiler does with its outputs and temporary files.
-constexpr uint64_t kAllowedBelow =
-    kWriteFile | kRemoveFolder | kRemoveFile | kMakeFolder | kMakeRegularFile | kRefer | kTruncate;
+/// What a compiler does with its outputs and temporary files.
+constexpr uint64_t kAllowedBelow = kWriteFile | kRemoveFolder | kRemoveFile |
+                                   kMakeFolder | kMakeRegularFile | kRefer |
+                                   kTruncate;
 constexpr uint64_t kAllowedOnNull = kWriteFile | kTruncate;
 
 uint64_t HandledFiles(int version) {
-  uint64_t rights = kExecute | kWriteFile | kRemoveFolder | kRemoveFile | kMakeCharacterDevice | kMakeFolder |
-                    kMakeRegularFile | kMakeSocket | kMakeFifo | kMakeBlockDevice | kMakeSymbolicLink;
-  if (version >= 2) rights |= kRefer;
-  if (version >= 3) rights |= kTruncate;
-  if (version >= 5) rights |= kDeviceControl;
+  uint64_t rights = kExecute | kWriteFile | kRemoveFolder | kRemoveFile |
+                    kMakeCharacterDevice | kMakeFolder | kMakeRegularFile |
+                    kMakeSocket | kMakeFifo | kMakeBlockDevice |
+                    kMakeSymbolicLink;
+  if (version >= 2)
+    rights |= kRefer;
+  if (version >= 3)
+    rights |= kTruncate;
+  if (version >= 5)
+    rights |= kDeviceControl;
   return rights;
 }
 
 size_t RulesetBytes(int version) {
-  if (version >= 6) return sizeof(Ruleset);
+  if (version >= 6)
+    return sizeof(Ruleset);
   return version >= 4 ? offsetof(Ruleset, scoped) : offsetof(Ruleset, network);
 }
 
@@ -69,17 +81,21 @@ bool Allow(int ruleset, uint64_t rights, int file) {
 }
 
 bool AddRules(int ruleset, uint64_t handled, const FileAccess &access) {
-  if (!Allow(ruleset, handled & kAllowedBelow, access.directory)) return false;
+  if (!Allow(ruleset, handled & kAllowedBelow, access.directory))
+    return false;
   for (const int program : access.programs)
-    if (!access.execute_all && program >= 0 && !Allow(ruleset, kExecute, program)) return false;
+    if (!access.execute_all && program >= 0 &&
+        !Allow(ruleset, kExecute, program))
+      return false;
   const int null = open("/dev/null", O_PATH | O_CLOEXEC);
-  if (null < 0) return true;  // a chroot without devices
+  if (null < 0)
+    return true; // a chroot without devices
   const bool good = Allow(ruleset, handled & kAllowedOnNull, null);
   close(null);
   return good;
 }
 
-}  // namespace
+} // namespace
 
 int LandlockVersion() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kAskForVersion);
@@ -87,10 +103,14 @@ int LandlockVersion() {
 }
 
 const char *RestrictFiles(int version, const FileAccess &access) {
-  Ruleset handled = {HandledFiles(version), kBindAndConnectTcp, kAbstractSocketsAndSignals};
-  if (access.execute_all) handled.files &= ~uint64_t{kExecute};
-  const int ruleset = static_cast<int>(syscall(kCreateRuleset, &handled, RulesetBytes(version), 0));
-  if (ruleset < 0) return "landlock_create_ruleset";
+  Ruleset handled = {HandledFiles(version), kBindAndConnectTcp,
+                     kAbstractSocketsAndSignals};
+  if (access.execute_all)
+    handled.files &= ~uint64_t{kExecute};
+  const int ruleset = static_cast<int>(
+      syscall(kCreateRuleset, &handled, RulesetBytes(version), 0));
+  if (ruleset < 0)
+    return "landlock_create_ruleset";
   const char *failed = nullptr;
   if (!AddRules(ruleset, handled.files, access))
     failed = "landlock_add_rule";
@@ -100,4 +120,4 @@ const char *RestrictFiles(int version, const FileAccess &access) {
   return failed;
 }
 
-}  // namespace mlgo
+} // namespace mlgo

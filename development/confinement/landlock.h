@@ -1,27 +1,38 @@
-// Landlock (https://docs.kernel.org/userspace-api/landlock.html): a process gives up access to files, for itself and its children.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Landlock (https://docs.kernel.org/userspace-api/landlock.html): a process
+/// gives up access to files, for itself and its children.
 
 #ifndef MLGO_DEVELOPMENT_CONFINEMENT_LANDLOCK_H
 #define MLGO_DEVELOPMENT_CONFINEMENT_LANDLOCK_H
 
 namespace mlgo {
 
-// Version of the kernel's interface; 0: there is no Landlock, it is not enabled, or a container forbids it.
+/// Version of the kernel's interface; 0: there is no Landlock, it is not
+/// enabled, or a container forbids it.
 int LandlockVersion();
 
 struct FileAccess {
-  int directory;            // descriptor of the folder below which regular files and folders may be made, written and removed
-  bool execute_all;         // whether every program may be executed; if not, only the next two
-  int programs[2];          // descriptors of files that may be executed; -1: none
+  /// Descriptor of the folder below which regular files and folders may be
+  /// made, written and removed.
+  int directory;
+  /// Whether every program may be executed; if not, only the next two.
+  bool execute_all;
+  /// Descriptors of files that may be executed; -1: none.
+  int programs[2];
 };
 
-// Allows this process only `access`, writing to /dev/null, and reading. From version 2 on files cannot be linked into the folder, from
-// 3 on they cannot be truncated elsewhere, from 4 on there is no TCP, from 5 on devices take no ioctl, and from 6 on no signals reach
-// other processes. Earlier versions lack what later ones forbid.
-//
-// Args: version: of LandlockVersion, at least 1.
-// Returns: null, or the failed system call, with errno set.
+/// Allows this process only `access`, writing to /dev/null, and reading. From
+/// version 2 on files cannot be linked into the folder, from 3 on they cannot
+/// be truncated elsewhere, from 4 on there is no TCP, from 5 on devices take no
+/// ioctl, and from 6 on no signals reach other processes. Earlier versions lack
+/// what later ones forbid.
+///
+/// \param version of LandlockVersion, at least 1.
+/// \returns null, or the failed system call, with errno set.
 const char *RestrictFiles(int version, const FileAccess &access);
 
-}  // namespace mlgo
+} // namespace mlgo
 
-#endif  // MLGO_DEVELOPMENT_CONFINEMENT_LANDLOCK_H
+#endif // MLGO_DEVELOPMENT_CONFINEMENT_LANDLOCK_H

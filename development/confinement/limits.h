@@ -1,4 +1,7 @@
-// What a process that compiles may use.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What a process that compiles may use.
 
 #ifndef MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H
 #define MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H
@@ -8,14 +11,17 @@
 namespace mlgo {
 
 struct Limits {
-  uint64_t cpu_seconds;          // SIGXCPU at the limit, SIGKILL five seconds later
-  uint64_t address_space_bytes;  // allocations fail above it
-  uint64_t file_bytes;           // of each file that is written; SIGXFSZ above it
+  /// SIGXCPU at the limit, SIGKILL five seconds later.
+  uint64_t cpu_seconds;
+  uint64_t address_space_bytes; ///< allocations fail above it
+  /// Of each file that is written; SIGXFSZ above it.
+  uint64_t file_bytes;
 };
 
-// Sets the limits of this process, none above those that it has, and allows no core dump. Returns false and sets errno on failure.
+/// Sets the limits of this process, none above those that it has, and allows no
+/// core dump. Returns false and sets errno on failure.
 bool SetLimits(const Limits &limits);
 
-}  // namespace mlgo
+} // namespace mlgo
 
-#endif  // MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H
+#endif // MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H

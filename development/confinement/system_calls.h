@@ -1,27 +1,38 @@
-// A seccomp filter: system calls that a compiler does not need, and that could do harm, fail with EPERM.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// A seccomp filter: system calls that a compiler does not need, and that could
+/// do harm, fail with EPERM.
 
 #ifndef MLGO_DEVELOPMENT_CONFINEMENT_SYSTEM_CALLS_H
 #define MLGO_DEVELOPMENT_CONFINEMENT_SYSTEM_CALLS_H
 
 namespace mlgo {
 
-// Whether this kernel and container take filters on this architecture (x86-64, aarch64).
+/// Whether this kernel and container take filters on this architecture (x86-64,
+/// aarch64).
 bool HasFilters();
 
-// Which programs the process may execute afterwards.
+/// Which programs the process may execute afterwards.
 enum class Execution {
   kNothing,
-  kOnce,  // the file of `descriptor`: execveat(descriptor, path, ..., AT_EMPTY_PATH) with this very `path`, an empty string
+  /// The file of `descriptor`: execveat(descriptor, path, ..., AT_EMPTY_PATH)
+  /// with this very `path`, an empty string.
+  kOnce,
   kEverything,
 };
 
-// Forbids, for this process and its children: sockets, other programs, tracing, namespaces, mounting, file attributes, io_uring and what
-// else is listed in system_calls.cpp. Other architectures' calls, and calls that are newer than the list, fail with ENOSYS.
-//
-// Args: descriptor, path: for kOnce only.
-// Returns: null, or the failed system call, with errno set.
-const char *ForbidSystemCalls(Execution execution, int descriptor = -1, const char *path = nullptr);
+/// Forbids, for this process and its children: sockets, other programs,
+/// tracing, namespaces, mounting, file attributes, io_uring and what else is
+/// listed in system_calls.cpp. Other architectures' calls, and calls that are
+/// newer than the list, fail with ENOSYS.
+///
+/// \param descriptor for kOnce only.
+/// \param path for kOnce only.
+/// \returns null, or the failed system call, with errno set.
+const char *ForbidSystemCalls(Execution execution, int descriptor = -1,
+                              const char *path = nullptr);
 
-}  // namespace mlgo
+} // namespace mlgo
 
-#endif  // MLGO_DEVELOPMENT_CONFINEMENT_SYSTEM_CALLS_H
+#endif // MLGO_DEVELOPMENT_CONFINEMENT_SYSTEM_CALLS_H

@@ -1,4 +1,7 @@
-// A child process of the server: its directory, its limits and its end.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// A child process of the server: its directory, its limits and its end.
 
 #ifndef MLGO_DEVELOPMENT_SERVER_CHILD_H
 #define MLGO_DEVELOPMENT_SERVER_CHILD_H
@@ -11,21 +14,26 @@
 
 namespace mlgo {
 
-// Forks. Returns 0 in the child, which from then on works in the request's directory, confined to it, within its limits, in a session of
-// its own, writes its messages to the request's descriptor, and is killed when its parent ends. A child of a child is confined to both
-// directories, so its own must lie in its parent's. Returns the child's number in the parent, or a negative number on failure, and closes
-// the request's descriptor there.
+/// Forks. Returns 0 in the child, which from then on works in the request's
+/// directory, confined to it, within its limits, in a session of its own,
+/// writes its messages to the request's descriptor, and is killed when its
+/// parent ends. A child of a child is confined to both directories, so its own
+/// must lie in its parent's. Returns the child's number in the parent, or a
+/// negative number on failure, and closes the request's descriptor there.
 pid_t ForkInto(const Request &request, const Walls &walls);
 
-// Waits for the end of `child`, kills the rest of its process group, and sends `event` to the client. A kill order or the end of the
-// stream kills the child at once. Returns false if the client is gone.
-//
-// Args: taken_over: becomes readable when `child` starts to read the socket itself; -1: it never does.
-bool WaitAndReport(int socket, pid_t child, Event event = Event::kEnded, int taken_over = -1);
+/// Waits for the end of `child`, kills the rest of its process group, and sends
+/// `event` to the client. A kill order or the end of the stream kills the child
+/// at once. Returns false if the client is gone.
+///
+/// \param taken_over becomes readable when `child` starts to read the socket
+///   itself; -1: it never does.
+bool WaitAndReport(int socket, pid_t child, Event event = Event::kEnded,
+                   int taken_over = -1);
 
-// User + system time in microseconds.
+/// User + system time in microseconds.
 int64_t CpuMicroseconds(const rusage &usage);
 
-}  // namespace mlgo
+} // namespace mlgo
 
-#endif  // MLGO_DEVELOPMENT_SERVER_CHILD_H
+#endif // MLGO_DEVELOPMENT_SERVER_CHILD_H

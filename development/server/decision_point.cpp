@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "development/server/decision_point.h"
 
 #include <fcntl.h>
@@ -30,26 +32,34 @@
 namespace mlgo {
 namespace {
 
-// The point at which a compile stops and forks. It is reached once.
+/// The point at which a compile stops and forks. It is reached once.
 class DecisionPoint {
- public:
+public:
   DecisionPoint(int socket, int announcement, const Walls &walls)
       : socket_(socket), announcement_(announcement), walls_(walls) {}
 
-  // Returns in children only, or immediately if the point was reached before.
+  /// Returns in children only, or immediately if the point was reached before.
   void Reach() {
-    if (reached_) return;
+    if (reached_)
+      return;
     reached_ = true;
     rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    const Answer ready = {Event::kReady, 0, CpuMicroseconds(usage), usage.ru_maxrss};
-    if (write(announcement_, "", 1) != 1 || !Send(socket_, ready)) _exit(1);
-    // A child's CPU clock starts at 0 although it continues work that was begun.
-    const uint64_t used = static_cast<uint64_t>(ready.cpu_microseconds / 1000000);
+    const Answer ready = {Event::kReady, 0, CpuMicroseconds(usage),
+                          usage.ru_maxrss};
+    if (write(announcement_, "", 1) != 1 || !Send(socket_, ready))
+      _exit(1);
+    // A child's CPU clock starts at 0 although it continues work that was
+    // begun.
+    const uint64_t used =
+        static_cast<uint64_t>(ready.cpu_microseconds / 1000000);
     Request request;
-    while (Receive(socket_, &request) == Received::kRequest && request.order == Order::kFinish) {
+    while (Receive(socket_, &request) == Received::kRequest &&
+           request.order == Order::kFinish) {
       const std::string object = request.arguments.front();
-      request.limits.cpu_seconds = request.limits.cpu_seconds > used ? request.limits.cpu_seconds - used : 1;
+      request.limits.cpu_seconds = request.limits.cpu_seconds > used
+                                       ? request.limits.cpu_seconds - used
+                                       : 1;
       const pid_t child = ForkInto(request, walls_);
       if (child == 0) {
         close(socket_);
@@ -57,16 +67,18 @@ class DecisionPoint {
         Redirect(object);
         return;
       }
-      if (child < 0 || !WaitAndReport(socket_, child)) break;
+      if (child < 0 || !WaitAndReport(socket_, child))
+        break;
     }
     _exit(0);
   }
 
- private:
-  // Nothing has been written to stdout before the first decision.
+private:
+  /// Nothing has been written to stdout before the first decision.
   static void Redirect(const std::string &object) {
     const int file = open(object.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0666);
-    if (file < 0 || dup2(file, STDOUT_FILENO) < 0) _exit(1);
+    if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
+      _exit(1);
     close(file);
   }
 
@@ -76,15 +88,19 @@ class DecisionPoint {
   bool reached_ = false;
 };
 
-// Register allocation and all passes that prepare it run function after function. This pass runs on the module, so LLVM prepares all
-// functions before it.
+/// Register allocation and all passes that prepare it run function after
+/// function. This pass runs on the module, so LLVM prepares all functions
+/// before it.
 class BeforeAllocation : public llvm::ModulePass {
- public:
+public:
   static char ID;
 
-  explicit BeforeAllocation(DecisionPoint *point) : ModulePass(ID), point_(point) {}
+  explicit BeforeAllocation(DecisionPoint *point)
+      : ModulePass(ID), point_(point) {}
 
-  llvm::StringRef getPassName() const override { return "Before register allocation"; }
+  llvm::StringRef getPassName() const override {
+    return "Before register allocation";
+  }
 
   void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
     usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
@@ -94,27 +110,34 @@ class BeforeAllocation : public llvm::ModulePass {
 
   bool runOnModule(llvm::Module &module) override {
     point_->Reach();
-    // They have opened the model and the log in the directory in which they were created.
-    getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>().doInitialization(module);
-    getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>().doInitialization(module);
+    // They have opened the model and the log in the directory in which they
+    // were created.
+    getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>().doInitialization(
+        module);
+    getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>().doInitialization(
+        module);
     return false;
   }
 
- private:
+private:
   DecisionPoint *const point_;
 };
 
 char BeforeAllocation::ID = 0;
 
-// Ends a compile of which only the log is requested after all functions are allocated and scored: the remaining work would take as
-// long as the work since the decision point.
+/// Ends a compile of which only the log is requested after all functions are
+/// allocated and scored: the remaining work would take as long as the work
+/// since the decision point.
 class AfterAllocation : public llvm::ModulePass {
- public:
+public:
   static char ID;
 
-  explicit AfterAllocation(clang::CompilerInstance *compiler) : ModulePass(ID), compiler_(compiler) {}
+  explicit AfterAllocation(clang::CompilerInstance *compiler)
+      : ModulePass(ID), compiler_(compiler) {}
 
-  llvm::StringRef getPassName() const override { return "After register allocation"; }
+  llvm::StringRef getPassName() const override {
+    return "After register allocation";
+  }
 
   void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
     usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
@@ -124,16 +147,19 @@ class AfterAllocation : public llvm::ModulePass {
 
   bool runOnModule(llvm::Module &) override {
     // Logs are complete when they are closed.
-    Closing<llvm::RegAllocEvictionAdvisorAnalysisLegacy>::Close(getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>());
-    Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::Close(getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>());
+    Closing<llvm::RegAllocEvictionAdvisorAnalysisLegacy>::Close(
+        getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>());
+    Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::Close(
+        getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>());
     compiler_->getDiagnosticClient().finish();
     _exit(compiler_->getDiagnostics().hasErrorOccurred() ? 1 : 0);
   }
 
- private:
-  template <typename Analysis>
-  struct Closing : Analysis {
-    static void Close(Analysis &analysis) { (analysis.*(&Closing::Provider)).reset(); }
+private:
+  template <typename Analysis> struct Closing : Analysis {
+    static void Close(Analysis &analysis) {
+      (analysis.*(&Closing::Provider)).reset();
+    }
   };
 
   clang::CompilerInstance *const compiler_;
@@ -141,57 +167,76 @@ class AfterAllocation : public llvm::ModulePass {
 
 char AfterAllocation::ID = 0;
 
-// Reports an error of the backend and ends, as cc1 does.
+/// Reports an error of the backend and ends, as cc1 does.
 void Fatal(void *diagnostics, const char *message, bool crash) {
-  static_cast<clang::DiagnosticsEngine *>(diagnostics)->Report(clang::diag::err_fe_error_backend) << message;
+  static_cast<clang::DiagnosticsEngine *>(diagnostics)
+          ->Report(clang::diag::err_fe_error_backend)
+      << message;
   llvm::sys::RunInterruptHandlers();
   llvm::sys::Process::Exit(crash ? 70 : 1);
 }
 
 bool Asks(const std::vector<std::string> &arguments, llvm::StringRef advisor) {
   for (const std::string &argument : arguments)
-    if (llvm::StringRef(argument).ltrim('-').starts_with(advisor)) return true;
+    if (llvm::StringRef(argument).ltrim('-').starts_with(advisor))
+      return true;
   return false;
 }
 
-// The first use of the advisor that the arguments select.
-void Watch(const std::vector<std::string> &arguments, clang::CompilerInstance &compiler, DecisionPoint *point) {
+/// The first use of the advisor that the arguments select.
+void Watch(const std::vector<std::string> &arguments,
+           clang::CompilerInstance &compiler, DecisionPoint *point) {
   if (Asks(arguments, "enable-ml-inliner=")) {
-    compiler.getCodeGenOpts().PassBuilderCallbacks.push_back([point](llvm::PassBuilder &builder) {
-      builder.getPassInstrumentationCallbacks()->registerBeforeNonSkippedPassCallback(
-          [point](llvm::StringRef pass, llvm::Any) {
-            if (pass == "ModuleInlinerWrapperPass") point->Reach();
-          });
-    });
-  } else if (Asks(arguments, "regalloc-enable-advisor=") || Asks(arguments, "regalloc-enable-priority-advisor=")) {
+    compiler.getCodeGenOpts().PassBuilderCallbacks.push_back(
+        [point](llvm::PassBuilder &builder) {
+          builder.getPassInstrumentationCallbacks()
+              ->registerBeforeNonSkippedPassCallback(
+                  [point](llvm::StringRef pass, llvm::Any) {
+                    if (pass == "ModuleInlinerWrapperPass")
+                      point->Reach();
+                  });
+        });
+  } else if (Asks(arguments, "regalloc-enable-advisor=") ||
+             Asks(arguments, "regalloc-enable-priority-advisor=")) {
     static const llvm::RegisterTargetPassConfigCallback callback(
-        [&compiler, point](
-            llvm::TargetMachine &, llvm::legacy::PassManagerBase &, llvm::TargetPassConfig *passes) {
-          passes->insertPass(&llvm::UnreachableMachineBlockElimID, new BeforeAllocation(point));
+        [&compiler, point](llvm::TargetMachine &,
+                           llvm::legacy::PassManagerBase &,
+                           llvm::TargetPassConfig *passes) {
+          passes->insertPass(&llvm::UnreachableMachineBlockElimID,
+                             new BeforeAllocation(point));
           if (compiler.getFrontendOpts().OutputFile != "-") {
-            const std::unique_ptr<llvm::Pass> scoring(llvm::createRegAllocScoringPass());
-            passes->insertPass(scoring->getPassID(), new AfterAllocation(&compiler));
+            const std::unique_ptr<llvm::Pass> scoring(
+                llvm::createRegAllocScoringPass());
+            passes->insertPass(scoring->getPassID(),
+                               new AfterAllocation(&compiler));
           }
         });
   }
 }
 
-}  // namespace
+} // namespace
 
-int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement, const Walls &walls) {
+int CompileFromDecisionPoint(const std::vector<std::string> &arguments,
+                             int socket, int announcement, const Walls &walls) {
   DecisionPoint point(socket, announcement, walls);
   // A file that can be rewound, as its replacement.
   const int nowhere = memfd_create("object", MFD_CLOEXEC);
-  if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0) return 1;
+  if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+    return 1;
 
   std::vector<const char *> words;
-  for (size_t i = 1; i < arguments.size(); ++i) words.push_back(arguments[i].c_str());
+  for (size_t i = 1; i < arguments.size(); ++i)
+    words.push_back(arguments[i].c_str());
   clang::DiagnosticOptions options;
   auto *buffer = new clang::TextDiagnosticBuffer;
-  clang::DiagnosticsEngine parsing(clang::DiagnosticIDs::create(), options, buffer);
+  clang::DiagnosticsEngine parsing(clang::DiagnosticIDs::create(), options,
+                                   buffer);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, words, parsing, arguments[0].c_str())) return 1;
-  auto compiler = std::make_unique<clang::CompilerInstance>(std::move(invocation));
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, words, parsing,
+                                                 arguments[0].c_str()))
+    return 1;
+  auto compiler =
+      std::make_unique<clang::CompilerInstance>(std::move(invocation));
   compiler->createVirtualFileSystem(llvm::vfs::getRealFileSystem(), buffer);
   compiler->createDiagnostics();
   llvm::install_fatal_error_handler(Fatal, &compiler->getDiagnostics());
@@ -203,4 +248,4 @@ int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int sock
   return good ? 0 : 1;
 }
 
-}  // namespace mlgo
+} // namespace mlgo

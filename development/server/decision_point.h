@@ -1,4 +1,8 @@
-// Compiles of one module that share the work before the first decision of a policy.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Compiles of one module that share the work before the first decision of a
+/// policy.
 
 #ifndef MLGO_DEVELOPMENT_SERVER_DECISION_POINT_H
 #define MLGO_DEVELOPMENT_SERVER_DECISION_POINT_H
@@ -10,12 +14,16 @@
 
 namespace mlgo {
 
-// Compiles as cc1 does, with `arguments`, of which the first is the program's name. They write the object to stdout, or to /dev/null if
-// only logs are requested; then a compile may end with the last decision. Just before the first use of the policy the process announces
-// itself on `announcement` and reads requests from `socket`. A child for each request continues from there, in the request's directory;
-// confined by `walls`; only children return. Returns 0 if the compile succeeded.
-int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement, const Walls &walls);
+/// Compiles as cc1 does, with `arguments`, of which the first is the program's
+/// name. They write the object to stdout, or to /dev/null if only logs are
+/// requested; then a compile may end with the last decision. Just before the
+/// first use of the policy the process announces itself on `announcement` and
+/// reads requests from `socket`. A child for each request continues from there,
+/// in the request's directory; confined by `walls`; only children return.
+/// Returns 0 if the compile succeeded.
+int CompileFromDecisionPoint(const std::vector<std::string> &arguments,
+                             int socket, int announcement, const Walls &walls);
 
-}  // namespace mlgo
+} // namespace mlgo
 
-#endif  // MLGO_DEVELOPMENT_SERVER_DECISION_POINT_H
+#endif // MLGO_DEVELOPMENT_SERVER_DECISION_POINT_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "DecisionFormat.h"
 
 #include <charconv>
@@ -22,8 +24,11 @@ int tabsIn(std::string_view Text) {
   return Tabs;
 }
 
-// A function without a name cannot be told from others, so no line decides about it.
-bool startsWithField(std::string_view Text) { return !Text.empty() && Text.front() != '\t'; }
+/// A function without a name cannot be told from others, so no line decides
+/// about it.
+bool startsWithField(std::string_view Text) {
+  return !Text.empty() && Text.front() != '\t';
+}
 
 bool takeFront(std::string_view &Text, std::string_view Start) {
   if (Text.substr(0, Start.size()) != Start)
@@ -34,17 +39,20 @@ bool takeFront(std::string_view &Text, std::string_view Start) {
 
 std::optional<int64_t> number(std::string_view Text) {
   int64_t Value = 0;
-  const auto [End, Error] = std::from_chars(Text.data(), Text.data() + Text.size(), Value);
+  const auto [End, Error] =
+      std::from_chars(Text.data(), Text.data() + Text.size(), Value);
   if (Error != std::errc() || End != Text.data() + Text.size())
     return std::nullopt;
   return Value;
 }
 
-// The byte that two hexadecimal digits stand for.
+/// The byte that two hexadecimal digits stand for.
 std::optional<char> byteOf(std::string_view Digits) {
   unsigned char Value = 0;
-  const auto [End, Error] = std::from_chars(Digits.data(), Digits.data() + Digits.size(), Value, 16);
-  if (Digits.size() != 2 || Error != std::errc() || End != Digits.data() + Digits.size())
+  const auto [End, Error] =
+      std::from_chars(Digits.data(), Digits.data() + Digits.size(), Value, 16);
+  if (Digits.size() != 2 || Error != std::errc() ||
+      End != Digits.data() + Digits.size())
     return std::nullopt;
   return static_cast<char>(Value);
 }
@@ -97,16 +105,21 @@ std::optional<DecisionLine> parseDecision(std::string_view Line) {
   const size_t Tab = Line.find('\t');
   if (Tab == std::string_view::npos)
     return std::nullopt;
-  const std::string_view Word = Line.substr(0, Tab), Site = Line.substr(Tab + 1);
-  if ((Word != Inlined && Word != Kept) || tabsIn(Site) != SiteTabs || !startsWithField(Site) ||
+  const std::string_view Word = Line.substr(0, Tab),
+                         Site = Line.substr(Tab + 1);
+  if ((Word != Inlined && Word != Kept) || tabsIn(Site) != SiteTabs ||
+      !startsWithField(Site) ||
       !startsWithField(Site.substr(Site.find('\t') + 1)))
     return std::nullopt;
   return DecisionLine{Word == Inlined, Site};
 }
 
-std::string evictionsHeader(std::string_view Source) { return std::string(EvictionsStart) + escaped(Source) + '\n'; }
+std::string evictionsHeader(std::string_view Source) {
+  return std::string(EvictionsStart) + escaped(Source) + '\n';
+}
 
-void appendEviction(std::string &Lines, std::string_view Question, std::string_view Register) {
+void appendEviction(std::string &Lines, std::string_view Question,
+                    std::string_view Register) {
   Lines += Register.empty() ? Unevicted : Evicted;
   Lines += '\t';
   Lines += Question;
@@ -119,7 +132,8 @@ std::optional<EvictionLine> parseEviction(std::string_view Line) {
   const size_t Tab = Line.find('\t');
   if (Tab == std::string_view::npos)
     return std::nullopt;
-  const std::string_view Word = Line.substr(0, Tab), Rest = Line.substr(Tab + 1);
+  const std::string_view Word = Line.substr(0, Tab),
+                         Rest = Line.substr(Tab + 1);
   if (!startsWithField(Rest))
     return std::nullopt;
   const int Tabs = tabsIn(Rest);
@@ -132,8 +146,11 @@ std::optional<EvictionLine> parseEviction(std::string_view Line) {
 }
 
 void appendEscaped(std::string &Line, std::string_view Text) {
-  const auto IsPlain = [](unsigned char C) { return (C > ' ') & (C < 0x7f) & (C != '%'); };
-  // Almost every name is plain, and each question to an advisor has several. Without a branch the compiler makes vectors.
+  const auto IsPlain = [](unsigned char C) {
+    return (C > ' ') & (C < 0x7f) & (C != '%');
+  };
+  // Almost every name is plain, and each question to an advisor has several.
+  // Without a branch the compiler makes vectors.
   bool AllPlain = true;
   for (const char C : Text)
     AllPlain &= IsPlain(C);
@@ -157,7 +174,8 @@ std::string escaped(std::string_view Text) {
 std::string unescaped(std::string_view Field) {
   std::string Text;
   while (!Field.empty()) {
-    const std::optional<char> Byte = Field.front() == '%' ? byteOf(Field.substr(1, 2)) : std::nullopt;
+    const std::optional<char> Byte =
+        Field.front() == '%' ? byteOf(Field.substr(1, 2)) : std::nullopt;
     Text += Byte.value_or(Field.front());
     Field.remove_prefix(Byte ? 3 : 1);
   }

@@ -1,5 +1,10 @@
-// The eviction advisor that gets its answers from EvictionAnswers. LLVM creates it in place of its own one for release
-// mode, which BUILD.bazel compiles under another name.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The eviction advisor that gets its answers from EvictionAnswers. LLVM
+/// creates it in place of its own one for release mode, which BUILD.bazel
+/// compiles under another name.
+
 #include "EvictionAnswers.h"
 #include "EvictionDecisions.h"
 
@@ -23,8 +28,8 @@
 #include "llvm/CodeGen/TargetRegisterInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Support/xxhash.h"
+#include "llvm/Target/TargetMachine.h"
 
 #include <algorithm>
 #include <optional>
@@ -34,9 +39,10 @@ using namespace llvm;
 
 namespace llvm {
 extern cl::opt<unsigned> EvictInterferenceCutoff;
-// LLVM's createReleaseModeAdvisorAnalysisLegacy, renamed in the compile of MLRegAllocEvictAdvisor.cpp.
+/// LLVM's createReleaseModeAdvisorAnalysisLegacy, renamed in the compile of
+/// MLRegAllocEvictAdvisor.cpp.
 RegAllocEvictionAdvisorAnalysisLegacy *createPolicyAdvisorAnalysisLegacy();
-// As before, createReleaseModeAdvisorProvider.
+/// As before, createReleaseModeAdvisorProvider.
 RegAllocEvictionAdvisorProvider *createPolicyAdvisorProvider(LLVMContext &);
 } // namespace llvm
 
@@ -45,49 +51,62 @@ namespace {
 using Analysis = RegAllocEvictionAdvisorAnalysisLegacy;
 using Mode = cl::opt<Analysis::AdvisorMode>;
 
-// MaxInterferences of llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp.
+/// MaxInterferences of llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp.
 constexpr size_t ModelPositions = 32;
 
-// An option of ours asks for answers, and no other option for a mode.
+/// An option of ours asks for answers, and no other option for a mode.
 bool IsAnswered = false;
 bool ReplacesDefault = false;
 
 mlgo::EvictionAnswersFactory &answersFactory() {
-  static mlgo::EvictionAnswersFactory Factory = [](Module &M, bool) { return mlgo::EvictionDecisions::of(M); };
+  static mlgo::EvictionAnswersFactory Factory = [](Module &M, bool) {
+    return mlgo::EvictionDecisions::of(M);
+  };
   return Factory;
 }
 
 class GivenEvictionAdvisor final : public RegAllocEvictionAdvisor {
 public:
-  GivenEvictionAdvisor(const MachineFunction &MF, const RAGreedy &RA, std::unique_ptr<RegAllocEvictionAdvisor> Asked,
-                       mlgo::EvictionAnswers &Answers, mlgo::EvictionNames &Names)
-      : RegAllocEvictionAdvisor(MF, RA), Heuristic(std::make_unique<DefaultEvictionAdvisor>(MF, RA)),
+  GivenEvictionAdvisor(const MachineFunction &MF, const RAGreedy &RA,
+                       std::unique_ptr<RegAllocEvictionAdvisor> Asked,
+                       mlgo::EvictionAnswers &Answers,
+                       mlgo::EvictionNames &Names)
+      : RegAllocEvictionAdvisor(MF, RA),
+        Heuristic(std::make_unique<DefaultEvictionAdvisor>(MF, RA)),
         Asked(std::move(Asked)), Answers(Answers), Names(Names) {}
 
 private:
-  const RegAllocEvictionAdvisor &asked() const { return Asked ? *Asked : *Heuristic; }
+  const RegAllocEvictionAdvisor &asked() const {
+    return Asked ? *Asked : *Heuristic;
+  }
 
-  bool canEvictHintInterference(const LiveInterval &VirtReg, MCRegister PhysReg,
-                                const SmallVirtRegSet &FixedRegisters) const override {
+  bool canEvictHintInterference(
+      const LiveInterval &VirtReg, MCRegister PhysReg,
+      const SmallVirtRegSet &FixedRegisters) const override {
     return asked().canEvictHintInterference(VirtReg, PhysReg, FixedRegisters);
   }
 
-  MCRegister tryFindEvictionCandidate(const LiveInterval &VirtReg, const AllocationOrder &Order,
-                                      uint8_t CostPerUseLimit, const SmallVirtRegSet &FixedRegisters) const override;
-  std::optional<mlgo::EvictionCandidate> candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
-                                                   const SmallVirtRegSet &FixedRegisters) const;
-  uint64_t questionHash(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
-                  uint8_t CostPerUseLimit) const;
+  MCRegister tryFindEvictionCandidate(
+      const LiveInterval &VirtReg, const AllocationOrder &Order,
+      uint8_t CostPerUseLimit,
+      const SmallVirtRegSet &FixedRegisters) const override;
+  std::optional<mlgo::EvictionCandidate>
+  candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
+            const SmallVirtRegSet &FixedRegisters) const;
+  uint64_t questionHash(const LiveInterval &VirtReg,
+                        ArrayRef<mlgo::EvictionCandidate> Candidates,
+                        uint8_t CostPerUseLimit) const;
 
-  // Through the base class, where its functions are public.
+  /// Through the base class, where its functions are public.
   const std::unique_ptr<const RegAllocEvictionAdvisor> Heuristic;
   const std::unique_ptr<const RegAllocEvictionAdvisor> Asked;
   mlgo::EvictionAnswers &Answers;
   mlgo::EvictionNames &Names;
 };
 
-// The conditions under which LLVM's advisor for policies offers a register (loadInterferenceFeatures in
-// llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp), without its cap on evictions: an answer that is given counts once.
+/// The conditions under which LLVM's advisor for policies offers a register
+/// (loadInterferenceFeatures in llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp),
+/// without its cap on evictions: an answer that is given counts once.
 std::optional<mlgo::EvictionCandidate>
 GivenEvictionAdvisor::candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
                                 const SmallVirtRegSet &FixedRegisters) const {
@@ -100,14 +119,17 @@ GivenEvictionAdvisor::candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
   };
   mlgo::EvictionCandidate Found = {PhysReg, 0, 0};
   for (const MCRegUnit Unit : TRI->regunits(PhysReg)) {
-    const auto &Ranges = Matrix->query(VirtReg, Unit).interferingVRegs(EvictInterferenceCutoff);
+    const auto &Ranges =
+        Matrix->query(VirtReg, Unit).interferingVRegs(EvictInterferenceCutoff);
     if (Ranges.size() >= EvictInterferenceCutoff)
       return std::nullopt;
     for (const LiveInterval *const Range : Ranges) {
-      if (FixedRegisters.count(Range->reg()) || Extra.getStage(*Range) == RS_Done)
+      if (FixedRegisters.count(Range->reg()) ||
+          Extra.getStage(*Range) == RS_Done)
         return std::nullopt;
-      const bool Urgent =
-          !VirtReg.isSpillable() && (Range->isSpillable() || RegistersFor(VirtReg) < RegistersFor(*Range));
+      const bool Urgent = !VirtReg.isSpillable() &&
+                          (Range->isSpillable() ||
+                           RegistersFor(VirtReg) < RegistersFor(*Range));
       if (Cascade <= Extra.getCascade(Range->reg()) && !Urgent)
         return std::nullopt;
       ++Found.Ranges;
@@ -117,11 +139,15 @@ GivenEvictionAdvisor::candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
   return Found;
 }
 
-// Weights stay out: they change with every frequency in the function.
-uint64_t GivenEvictionAdvisor::questionHash(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
-                                      uint8_t CostPerUseLimit) const {
+/// Weights stay out: they change with every frequency in the function.
+uint64_t
+GivenEvictionAdvisor::questionHash(const LiveInterval &VirtReg,
+                                   ArrayRef<mlgo::EvictionCandidate> Candidates,
+                                   uint8_t CostPerUseLimit) const {
   std::string Text = TRI->getRegClassName(MRI->getRegClass(VirtReg.reg()));
-  const auto Add = [&Text](uint64_t Number) { (Text += ' ') += utostr(Number); };
+  const auto Add = [&Text](uint64_t Number) {
+    (Text += ' ') += utostr(Number);
+  };
   Add(VirtReg.getSize());
   Add(VirtReg.isSpillable());
   Add(RA.getExtraInfo().getStage(VirtReg));
@@ -133,23 +159,29 @@ uint64_t GivenEvictionAdvisor::questionHash(const LiveInterval &VirtReg, ArrayRe
   return xxh3_64bits(Text);
 }
 
-MCRegister GivenEvictionAdvisor::tryFindEvictionCandidate(const LiveInterval &VirtReg, const AllocationOrder &Order,
-                                                          uint8_t CostPerUseLimit,
-                                                          const SmallVirtRegSet &FixedRegisters) const {
+MCRegister GivenEvictionAdvisor::tryFindEvictionCandidate(
+    const LiveInterval &VirtReg, const AllocationOrder &Order,
+    uint8_t CostPerUseLimit, const SmallVirtRegSet &FixedRegisters) const {
   const auto Default = [&] {
-    return Heuristic->tryFindEvictionCandidate(VirtReg, Order, CostPerUseLimit, FixedRegisters);
+    return Heuristic->tryFindEvictionCandidate(VirtReg, Order, CostPerUseLimit,
+                                               FixedRegisters);
   };
   const auto AskedFor = [&] {
-    return asked().tryFindEvictionCandidate(VirtReg, Order, CostPerUseLimit, FixedRegisters);
+    return asked().tryFindEvictionCandidate(VirtReg, Order, CostPerUseLimit,
+                                            FixedRegisters);
   };
-  const std::optional<unsigned> OrderLimit = getOrderLimit(VirtReg, Order, CostPerUseLimit);
+  const std::optional<unsigned> OrderLimit =
+      getOrderLimit(VirtReg, Order, CostPerUseLimit);
   if (!OrderLimit)
     return MCRegister::NoRegister;
   SmallVector<mlgo::EvictionCandidate, 33> Candidates;
-  for (auto I = Order.begin(), E = Order.getOrderLimitEnd(*OrderLimit); I != E; ++I) {
+  for (auto I = Order.begin(), E = Order.getOrderLimitEnd(*OrderLimit); I != E;
+       ++I) {
     const MCRegister PhysReg = *I;
     // Some targets name a hint several times.
-    const bool Known = any_of(Candidates, [&](const auto &Earlier) { return Earlier.Register == PhysReg; });
+    const bool Known = any_of(Candidates, [&](const auto &Earlier) {
+      return Earlier.Register == PhysReg;
+    });
     if (Known || !canAllocatePhysReg(CostPerUseLimit, PhysReg))
       continue;
     if (const auto Found = candidate(VirtReg, PhysReg, FixedRegisters))
@@ -160,19 +192,26 @@ MCRegister GivenEvictionAdvisor::tryFindEvictionCandidate(const LiveInterval &Vi
   // A range that cannot be spilled must find a register.
   if (VirtReg.isSpillable() || CostPerUseLimit != static_cast<uint8_t>(~0u))
     Candidates.push_back({MCRegister(), 1, VirtReg.weight()});
-  return Answers.answer({Names.nextNameOf(questionHash(VirtReg, Candidates, CostPerUseLimit)), Candidates},
-                        {Default, AskedFor});
+  return Answers.answer(
+      {Names.nextNameOf(questionHash(VirtReg, Candidates, CostPerUseLimit)),
+       Candidates},
+      {Default, AskedFor});
 }
 
 class GivenEvictionProvider final : public RegAllocEvictionAdvisorProvider {
 public:
-  // Asked: null for the heuristic. Answers: null if what was asked for answers all questions.
-  GivenEvictionProvider(LLVMContext &Context, RegAllocEvictionAdvisorProvider *Asked, mlgo::EvictionAnswers *Answers)
-      : RegAllocEvictionAdvisorProvider(AdvisorMode::Release, Context), Asked(Asked), Answers(Answers) {}
+  /// \param Asked null for the heuristic.
+  /// \param Answers null if what was asked for answers all questions.
+  GivenEvictionProvider(LLVMContext &Context,
+                        RegAllocEvictionAdvisorProvider *Asked,
+                        mlgo::EvictionAnswers *Answers)
+      : RegAllocEvictionAdvisorProvider(AdvisorMode::Release, Context),
+        Asked(Asked), Answers(Answers) {}
 
-  std::unique_ptr<RegAllocEvictionAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
-                                                      MachineBlockFrequencyInfo *Frequencies,
-                                                      MachineLoopInfo *Loops) override {
+  std::unique_ptr<RegAllocEvictionAdvisor>
+  getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
+             MachineBlockFrequencyInfo *Frequencies,
+             MachineLoopInfo *Loops) override {
     if (Answers && Function != MF.getFunctionNumber()) {
       Function = MF.getFunctionNumber();
       Names = mlgo::EvictionNames(MF.getName());
@@ -182,10 +221,13 @@ public:
       warnIfUnmeasured(MF);
     // The first advisor creates the policy.
     const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
-    auto Advisor = Asked ? Asked->getAdvisor(MF, RA, Frequencies, Loops) : nullptr;
+    auto Advisor =
+        Asked ? Asked->getAdvisor(MF, RA, Frequencies, Loops) : nullptr;
     if (Answers)
-      return std::make_unique<GivenEvictionAdvisor>(MF, RA, std::move(Advisor), *Answers, Names);
-    return Advisor ? std::move(Advisor) : std::make_unique<DefaultEvictionAdvisor>(MF, RA);
+      return std::make_unique<GivenEvictionAdvisor>(MF, RA, std::move(Advisor),
+                                                    *Answers, Names);
+    return Advisor ? std::move(Advisor)
+                   : std::make_unique<DefaultEvictionAdvisor>(MF, RA);
   }
 
 private:
@@ -194,32 +236,39 @@ private:
     mlgo::warnIfTargetIsUnmeasured(Slot, MF.getTarget().getTargetTriple());
     mlgo::warnIfProfileIsUnmeasured(Slot, *MF.getFunction().getParent());
     const MachineRegisterInfo &Registers = MF.getRegInfo();
-    const auto IsFree = [&](MCPhysReg Register) { return !Registers.isReserved(Register); };
+    const auto IsFree = [&](MCPhysReg Register) {
+      return !Registers.isReserved(Register);
+    };
     for (unsigned Number = 0; Number < Registers.getNumVirtRegs(); ++Number) {
-      const TargetRegisterClass *const Class = Registers.getRegClassOrNull(Register::index2VirtReg(Number));
-      if (Class && KnownClasses.insert(Class).second && Class->getNumRegs() > ModelPositions)
-        mlgo::warnIfPositionsAreMissing(Slot, count_if(*Class, IsFree), ModelPositions);
+      const TargetRegisterClass *const Class =
+          Registers.getRegClassOrNull(Register::index2VirtReg(Number));
+      if (Class && KnownClasses.insert(Class).second &&
+          Class->getNumRegs() > ModelPositions)
+        mlgo::warnIfPositionsAreMissing(Slot, count_if(*Class, IsFree),
+                                        ModelPositions);
     }
   }
 
   SmallPtrSet<const TargetRegisterClass *, 16> KnownClasses;
   RegAllocEvictionAdvisorProvider *const Asked;
   mlgo::EvictionAnswers *const Answers;
-  // By number: a function need not have a name.
+  /// By number: a function need not have a name.
   std::optional<unsigned> Function;
   mlgo::EvictionNames Names{""};
 };
 
-// For the new pass manager, which does not support answers.
+/// For the new pass manager, which does not support answers.
 class PolicyOfTargetProvider final : public RegAllocEvictionAdvisorProvider {
 public:
   explicit PolicyOfTargetProvider(LLVMContext &Context)
-      : RegAllocEvictionAdvisorProvider(AdvisorMode::Release, Context), Policy(createPolicyAdvisorProvider(Context)),
+      : RegAllocEvictionAdvisorProvider(AdvisorMode::Release, Context),
+        Policy(createPolicyAdvisorProvider(Context)),
         Targeted(Context, Policy.get(), nullptr) {}
 
-  std::unique_ptr<RegAllocEvictionAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
-                                                      MachineBlockFrequencyInfo *Frequencies,
-                                                      MachineLoopInfo *Loops) override {
+  std::unique_ptr<RegAllocEvictionAdvisor>
+  getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
+             MachineBlockFrequencyInfo *Frequencies,
+             MachineLoopInfo *Loops) override {
     return Targeted.getAdvisor(MF, RA, Frequencies, Loops);
   }
 
@@ -230,9 +279,10 @@ private:
 
 class GivenEvictionAnalysis final : public Analysis {
 public:
-  // Asked: null for the heuristic.
+  /// \param Asked null for the heuristic.
   explicit GivenEvictionAnalysis(std::unique_ptr<Analysis> Asked)
-      : Analysis(Asked ? Asked->getAdvisorMode() : AdvisorMode::Release), Asked(std::move(Asked)) {}
+      : Analysis(Asked ? Asked->getAdvisorMode() : AdvisorMode::Release),
+        Asked(std::move(Asked)) {}
 
 private:
   bool doInitialization(Module &M) override {
@@ -240,8 +290,8 @@ private:
       Asked->doInitialization(M);
     if (IsAnswered)
       Answers = answersFactory()(M, /*HasPolicy=*/Asked != nullptr);
-    Provider = std::make_unique<GivenEvictionProvider>(M.getContext(), Asked ? &Asked->getProvider() : nullptr,
-                                                       Answers.get());
+    Provider = std::make_unique<GivenEvictionProvider>(
+        M.getContext(), Asked ? &Asked->getProvider() : nullptr, Answers.get());
     return false;
   }
 
@@ -251,7 +301,8 @@ private:
     return false;
   }
 
-  void logRewardIfNeeded(const MachineFunction &MF, function_ref<float()> GetReward) override {
+  void logRewardIfNeeded(const MachineFunction &MF,
+                         function_ref<float()> GetReward) override {
     if (Answers)
       Answers->endFunction(MF, GetReward);
     if (Asked)
@@ -271,16 +322,22 @@ private:
 } // namespace
 
 bool mlgo::EvictionQuestion::offers(MCRegister Register) const {
-  return any_of(Candidates, [&](const EvictionCandidate &Candidate) { return Candidate.Register == Register; });
+  return any_of(Candidates, [&](const EvictionCandidate &Candidate) {
+    return Candidate.Register == Register;
+  });
 }
 
-mlgo::EvictionNames::EvictionNames(StringRef Function) : Function(escaped(Function)) {}
+mlgo::EvictionNames::EvictionNames(StringRef Function)
+    : Function(escaped(Function)) {}
 
 std::string mlgo::EvictionNames::nextNameOf(uint64_t Look) {
-  return Function + '\t' + utostr(Questions[Look]++) + '\t' + utohexstr(Look, /*LowerCase=*/true, /*Width=*/16);
+  return Function + '\t' + utostr(Questions[Look]++) + '\t' +
+         utohexstr(Look, /*LowerCase=*/true, /*Width=*/16);
 }
 
-void mlgo::answerEvictionsBy(EvictionAnswersFactory Factory) { answersFactory() = std::move(Factory); }
+void mlgo::answerEvictionsBy(EvictionAnswersFactory Factory) {
+  answersFactory() = std::move(Factory);
+}
 
 void mlgo::replaceDefaultEvictionAdvisor() {
   auto &Options = cl::getRegisteredOptions();
@@ -292,7 +349,8 @@ void mlgo::replaceDefaultEvictionAdvisor() {
   const auto Replace = [&Chosen](const Analysis::AdvisorMode &Wanted) {
     ReplacesDefault = Wanted == Analysis::AdvisorMode::Default;
     if (ReplacesDefault)
-      Chosen.setValue(Analysis::AdvisorMode::Release); // An assignment would call this again.
+      Chosen.setValue(Analysis::AdvisorMode::Release); // An assignment would
+                                                       // call this again.
   };
   Replace(Chosen);
   Chosen.setCallback(Replace);
@@ -312,6 +370,7 @@ Analysis *llvm::createReleaseModeAdvisorAnalysisLegacy() {
   return Policy ? mlgo::withEvictionAnswers(std::move(Policy)) : nullptr;
 }
 
-RegAllocEvictionAdvisorProvider *llvm::createReleaseModeAdvisorProvider(LLVMContext &Context) {
+RegAllocEvictionAdvisorProvider *
+llvm::createReleaseModeAdvisorProvider(LLVMContext &Context) {
   return new PolicyOfTargetProvider(Context);
 }

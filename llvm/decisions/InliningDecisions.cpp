@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "InliningDecisions.h"
 #include "EvictionAnswers.h"
 #include "TakenDecisions.h"
@@ -28,12 +30,14 @@ Mode &chosenMode() {
   auto &Options = cl::getRegisteredOptions();
   const auto Found = Options.find(ModeOption);
   if (Found == Options.end())
-    mlgo::endWithUsageError("-mlgo-decisions: this program does not inline. Remove the option");
+    mlgo::endWithUsageError(
+        "-mlgo-decisions: this program does not inline. Remove the option");
   return *static_cast<Mode *>(Found->second);
 }
 
-// LLVM asks the default advisor only for its own heuristic, so the mode becomes "release" unless the user asks for
-// another. The option may stand before or after ours.
+/// LLVM asks the default advisor only for its own heuristic, so the mode
+/// becomes "release" unless the user asks for another. The option may stand
+/// before or after ours.
 void replaceDefaultAdvisor() {
   if (ReplacesDefault)
     return;
@@ -41,45 +45,57 @@ void replaceDefaultAdvisor() {
   const auto Replace = [&Chosen](const InliningAdvisorMode &Asked) {
     ReplacesDefault = Asked == InliningAdvisorMode::Default;
     if (ReplacesDefault)
-      Chosen.setValue(InliningAdvisorMode::Release); // An assignment would call this again.
+      Chosen.setValue(
+          InliningAdvisorMode::Release); // An assignment would call this again.
   };
   Replace(Chosen);
   Chosen.setCallback(Replace);
 }
 
-cl::opt<std::string> GivenFile("mlgo-decisions", cl::Hidden, cl::value_desc("file"),
-                               cl::desc("File of decisions on inlining and register eviction, such as //mlgo:tune "
-                                        "writes"),
-                               cl::callback([](const std::string &) {
-                                 replaceDefaultAdvisor();
-                                 mlgo::replaceDefaultEvictionAdvisor();
-                               }));
+cl::opt<std::string>
+    GivenFile("mlgo-decisions", cl::Hidden, cl::value_desc("file"),
+              cl::desc("File of decisions on inlining and register eviction, "
+                       "such as //mlgo:tune "
+                       "writes"),
+              cl::callback([](const std::string &) {
+                replaceDefaultAdvisor();
+                mlgo::replaceDefaultEvictionAdvisor();
+              }));
 
-cl::opt<std::string> TakenFile("mlgo-decisions-taken", cl::Hidden, cl::value_desc("file"),
-                               cl::desc("File to write: the inlining decisions of this compile, by call site"),
-                               cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
+cl::opt<std::string> TakenFile(
+    "mlgo-decisions-taken", cl::Hidden, cl::value_desc("file"),
+    cl::desc(
+        "File to write: the inlining decisions of this compile, by call site"),
+    cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
 
-cl::opt<std::string> ReplayFile("mlgo-decisions-replay", cl::Hidden, cl::value_desc("file"),
-                                cl::desc("File to write: the inlining decisions of this compile by debug location, for "
-                                         "-cgscc-inline-replay of any clang"),
-                                cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
+cl::opt<std::string> ReplayFile(
+    "mlgo-decisions-replay", cl::Hidden, cl::value_desc("file"),
+    cl::desc("File to write: the inlining decisions of this compile by debug "
+             "location, for "
+             "-cgscc-inline-replay of any clang"),
+    cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
 
-// Takes the place of the first file; null: the file is written.
+/// Takes the place of the first file; null: the file is written.
 std::string *TakenInMemory = nullptr;
 
-bool writesDecisions() { return TakenInMemory || !TakenFile.empty() || !ReplayFile.empty(); }
+bool writesDecisions() {
+  return TakenInMemory || !TakenFile.empty() || !ReplayFile.empty();
+}
 
 StringRef writingOption() {
-  return TakenInMemory ? "mlgo-search" : TakenFile.empty() ? ReplayFile.ArgStr : TakenFile.ArgStr;
+  return TakenInMemory       ? "mlgo-search"
+         : TakenFile.empty() ? ReplayFile.ArgStr
+                             : TakenFile.ArgStr;
 }
 
 std::mutex FileMutex;
-// Content in memory takes precedence over the file.
+/// Content in memory takes precedence over the file.
 std::shared_ptr<const mlgo::DecisionFile> FileInMemory, FileOfOption;
 
 } // namespace
 
-// The back ends of ThinLTO compile many modules with one file, in several threads.
+/// The back ends of ThinLTO compile many modules with one file, in several
+/// threads.
 std::shared_ptr<const mlgo::DecisionFile> mlgo::givenDecisions() {
   const std::lock_guard<std::mutex> Lock(FileMutex);
   if (FileInMemory)
@@ -111,22 +127,24 @@ void mlgo::replaceDefaultInliner() {
   replaceDefaultAdvisor();
 }
 
-void mlgo::takeDecisionsInto(std::string *Lines) {
-  TakenInMemory = Lines;
-}
+void mlgo::takeDecisionsInto(std::string *Lines) { TakenInMemory = Lines; }
 
 bool mlgo::decisionsReplaceDefault() { return ReplacesDefault; }
 
 namespace mlgo {
 
-std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M, bool HasPolicy) {
+std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M,
+                                                         bool HasPolicy) {
   const std::shared_ptr<const DecisionFile> File = givenDecisions();
   std::optional<DecisionSection> Section;
   if (File)
     Section = File->sectionOf(M.getSourceFileName());
   if (Section && Section->Elsewhere.Is == Otherwise::Rule::Policy && !HasPolicy)
-    endWithUsageError("-mlgo-decisions: " + File->path() + " says \"otherwise policy\" for " + M.getSourceFileName() +
-                      ", and this compiler has no policy for inlining. Use a compiler with one, or write "
+    endWithUsageError("-mlgo-decisions: " + File->path() +
+                      " says \"otherwise policy\" for " +
+                      M.getSourceFileName() +
+                      ", and this compiler has no policy for inlining. Use a "
+                      "compiler with one, or write "
                       "\"otherwise default\"");
   if (!Section && !writesDecisions())
     return nullptr;
@@ -138,28 +156,37 @@ std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M, bool HasPoli
     Section.emplace();
     if (HasPolicy && !ReplacesDefault)
       Section->Elsewhere.Is = Otherwise::Rule::Policy;
-    return std::unique_ptr<InliningDecisions>(new InliningDecisions(M, std::move(*Section), nullptr));
+    return std::unique_ptr<InliningDecisions>(
+        new InliningDecisions(M, std::move(*Section), nullptr));
   }
-  return std::unique_ptr<InliningDecisions>(new InliningDecisions(M, std::move(*Section), File));
+  return std::unique_ptr<InliningDecisions>(
+      new InliningDecisions(M, std::move(*Section), File));
 }
 
-InliningDecisions::InliningDecisions(Module &M, DecisionSection Section, std::shared_ptr<const DecisionFile> File)
+InliningDecisions::InliningDecisions(Module &M, DecisionSection Section,
+                                     std::shared_ptr<const DecisionFile> File)
     : M(M), File(std::move(File)), Section(std::move(Section)), Names(M) {}
 
 InliningDecisions::~InliningDecisions() {
   if (File)
-    reportCoverage(M, {"decisions", "call sites", File->path(), Applied, Section.Decisions.size(), Unnamed});
+    reportCoverage(M, {"decisions", "call sites", File->path(), Applied,
+                       Section.Decisions.size(), Unnamed});
   const StringRef Source = M.getSourceFileName();
   if (TakenInMemory)
     *TakenInMemory += Taken;
   else if (!TakenFile.empty())
-    writeTaken({TakenFile.ArgStr, TakenFile, firstLine(), /*RepeatsSources=*/false}, Source,
-               sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
+    writeTaken(
+        {TakenFile.ArgStr, TakenFile, firstLine(), /*RepeatsSources=*/false},
+        Source,
+        sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
   if (!ReplayFile.empty())
-    writeTaken({ReplayFile.ArgStr, ReplayFile, "", /*RepeatsSources=*/true}, Source, Replay);
+    writeTaken({ReplayFile.ArgStr, ReplayFile, "", /*RepeatsSources=*/true},
+               Source, Replay);
 }
 
-bool InliningDecisions::keepsAccountAlone() const { return !File && TakenInMemory; }
+bool InliningDecisions::keepsAccountAlone() const {
+  return !File && TakenInMemory;
+}
 
 bool InliningDecisions::decideElsewhere(const Alternatives &By) const {
   switch (Section.Elsewhere.Is) {
@@ -173,8 +200,9 @@ bool InliningDecisions::decideElsewhere(const Alternatives &By) const {
   llvm_unreachable("an unknown rule");
 }
 
-InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, const Alternatives &By,
-                                                    OptimizationRemarkEmitter &ORE) {
+InliningDecisions::Answer
+InliningDecisions::decide(const CallBase &CB, const Alternatives &By,
+                          OptimizationRemarkEmitter &ORE) {
   Answer Given{Names.nextNameOf(CB), false};
   const auto Found = Section.Decisions.find(Given.CallSite);
   const bool Named = Found != Section.Decisions.end();
@@ -191,18 +219,25 @@ InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, const Al
     Replay += replayLine(CB, Given.Inline);
   const auto Describe = [&](auto Remark) {
     using ore::NV;
-    Remark << "'" << NV("Callee", CB.getCalledFunction()) << "' in '" << NV("Caller", CB.getCaller()) << "': "
-           << NV("Decision", Given.Inline ? "inline" : "keep") << (Named ? ", from the file" : ", not in the file");
+    Remark << "'" << NV("Callee", CB.getCalledFunction()) << "' in '"
+           << NV("Caller", CB.getCaller())
+           << "': " << NV("Decision", Given.Inline ? "inline" : "keep")
+           << (Named ? ", from the file" : ", not in the file");
     return Remark;
   };
   if (!File)
     return Given;
   if (!Named)
-    ORE.emit([&] { return Describe(OptimizationRemarkAnalysis(PassName, "NotNamed", &CB)); });
+    ORE.emit([&] {
+      return Describe(OptimizationRemarkAnalysis(PassName, "NotNamed", &CB));
+    });
   else if (Given.Inline)
-    ORE.emit([&] { return Describe(OptimizationRemark(PassName, "Inline", &CB)); });
+    ORE.emit(
+        [&] { return Describe(OptimizationRemark(PassName, "Inline", &CB)); });
   else
-    ORE.emit([&] { return Describe(OptimizationRemarkMissed(PassName, "Keep", &CB)); });
+    ORE.emit([&] {
+      return Describe(OptimizationRemarkMissed(PassName, "Keep", &CB));
+    });
   return Given;
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "InstructionCount.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -11,7 +13,8 @@ namespace mlgo {
 namespace {
 
 int64_t instructionsOf(const BasicBlock &BB) {
-  return count_if(BB, [](const Instruction &I) { return !I.isDebugOrPseudoInst(); });
+  return count_if(
+      BB, [](const Instruction &I) { return !I.isDebugOrPseudoInst(); });
 }
 
 template <typename Blocks> int64_t instructionsOf(const Blocks &Counted) {
@@ -49,7 +52,8 @@ InliningGrowth::InliningGrowth(CallBase &CB)
 }
 
 void InliningGrowth::addEdgesFrom(BasicBlock &From) {
-  const SmallSetVector<BasicBlock *, 4> Following(succ_begin(&From), succ_end(&From));
+  const SmallSetVector<BasicBlock *, 4> Following(succ_begin(&From),
+                                                  succ_end(&From));
   for (BasicBlock *const To : Following) {
     Edges.emplace_back(DominatorTree::Delete, &From, To);
     Successors.insert(To);
@@ -63,7 +67,8 @@ int64_t InliningGrowth::finish(DominatorTree &DT) const {
 
 void InliningGrowth::update(DominatorTree &DT) const {
   SmallVector<DominatorTree::UpdateType, 8> Changes;
-  const SmallSetVector<BasicBlock *, 4> Following(succ_begin(&CallBlock), succ_end(&CallBlock));
+  const SmallSetVector<BasicBlock *, 4> Following(succ_begin(&CallBlock),
+                                                  succ_end(&CallBlock));
   for (BasicBlock *const To : Following)
     Changes.emplace_back(DominatorTree::Insert, &CallBlock, To);
   // Edges that are gone come last, so that all new blocks are known.
@@ -73,7 +78,8 @@ void InliningGrowth::update(DominatorTree &DT) const {
   DT.applyUpdates(Changes);
 }
 
-// The blocks that may have changed, and new ones: those between the call's block and what followed it.
+/// The blocks that may have changed, and new ones: those between the call's
+/// block and what followed it.
 int64_t InliningGrowth::reachableAfter(const DominatorTree &DT) const {
   Blocks Counted;
   if (&CallBlock != &Entry)
@@ -90,7 +96,7 @@ int64_t InliningGrowth::reachableAfter(const DominatorTree &DT) const {
   return instructionsOf(Counted);
 }
 
-// Blocks behind what followed the call, if that cannot be reached any more.
+/// Blocks behind what followed the call, if that cannot be reached any more.
 int64_t InliningGrowth::unreachableAfter(const DominatorTree &DT) const {
   Blocks Lost;
   for (BasicBlock *const BB : Successors)
@@ -101,7 +107,8 @@ int64_t InliningGrowth::unreachableAfter(const DominatorTree &DT) const {
     for (BasicBlock *const To : successors(Lost[Number]))
       if (!DT.isReachableFromEntry(To))
         Lost.insert(To);
-  return instructionsOf(ArrayRef(Lost.begin(), Lost.end()).drop_front(Followed));
+  return instructionsOf(
+      ArrayRef(Lost.begin(), Lost.end()).drop_front(Followed));
 }
 
 } // namespace mlgo

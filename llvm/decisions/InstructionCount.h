@@ -1,4 +1,8 @@
-// How many instructions functions have while calls are inlined.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How many instructions functions have while calls are inlined.
+
 #ifndef MLGO_LLVM_DECISIONS_INSTRUCTIONCOUNT_H
 #define MLGO_LLVM_DECISIONS_INSTRUCTIONCOUNT_H
 
@@ -16,18 +20,20 @@ class Function;
 
 namespace mlgo {
 
-// Counts as LLVM's FunctionPropertiesInfo::TotalInstructionCount does: in reachable blocks, without instructions for
-// debuggers and profilers.
+/// Counts as LLVM's FunctionPropertiesInfo::TotalInstructionCount does: in
+/// reachable blocks, without instructions for debuggers and profilers.
 int64_t instructionsOf(const llvm::Function &F, const llvm::DominatorTree &DT);
 
-// The change of the caller by one inlining. Looks at the blocks that may change, as LLVM's FunctionPropertiesUpdater
-// does: at the same ones, because this count must stop an advisor at the same call.
+/// The change of the caller by one inlining. Looks at the blocks that may
+/// change, as LLVM's FunctionPropertiesUpdater does: at the same ones, because
+/// this count must stop an advisor at the same call.
 class InliningGrowth {
 public:
-  // The call must not have been inlined yet.
+  /// The call must not have been inlined yet.
   explicit InliningGrowth(llvm::CallBase &CB);
 
-  // By how many instructions the caller has grown, after the call was inlined. Brings `DT`, the caller's, up to date.
+  /// By how many instructions the caller has grown, after the call was inlined.
+  /// Brings `DT`, the caller's, up to date.
   int64_t finish(llvm::DominatorTree &DT) const;
 
 private:
@@ -40,11 +46,12 @@ private:
 
   llvm::BasicBlock &CallBlock;
   llvm::BasicBlock &Entry;
-  // The blocks that use what the call returns, but for its own.
+  /// The blocks that use what the call returns, but for its own.
   Blocks Users;
-  // The blocks that follow the call's block, and those that follow its landing pad.
+  /// The blocks that follow the call's block, and those that follow its landing
+  /// pad.
   Blocks Successors;
-  // The edges to them, which may be gone afterwards.
+  /// The edges to them, which may be gone afterwards.
   llvm::SmallVector<llvm::DominatorTree::UpdateType, 4> Edges;
   int64_t Before = 0;
 };

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "Unmeasured.h"
 #include "NamedOption.h"
 #include "PolicyTarget.h"
@@ -19,18 +21,21 @@ namespace {
 constexpr StringRef AllocationsOption = "mlgo-allocations";
 
 cl::opt<bool> Warns("mlgo-warn-unmeasured", cl::Hidden, cl::init(true),
-                    cl::desc("Warn where a policy decides for a target, or with a profile, for which it was not measured "
+                    cl::desc("Warn where a policy decides for a target, or "
+                             "with a profile, for which it was not measured "
                              "or measured to be worse; default: true"));
 
-// Null: no embedded policy decides.
+/// Null: no embedded policy decides.
 const mlgo::PolicyInside *decidingPolicy(const mlgo::PolicySlot &Slot) {
-  if (!Warns || !Slot.Count || mlgo::isGiven(StringRef(mlgo::usageOf(Slot).Channel).ltrim('-')))
+  if (!Warns || !Slot.Count ||
+      mlgo::isGiven(StringRef(mlgo::usageOf(Slot).Channel).ltrim('-')))
     return nullptr;
   return mlgo::chosenPolicy(Slot);
 }
 
-// The back ends of ThinLTO compile many modules, in several threads.
-void warnOnce(std::atomic<bool> &Said, const mlgo::PolicySlot &Slot, const Twine &Sentence) {
+/// The back ends of ThinLTO compile many modules, in several threads.
+void warnOnce(std::atomic<bool> &Said, const mlgo::PolicySlot &Slot,
+              const Twine &Sentence) {
   if (Said.exchange(true))
     return;
   errs() << ("warning: " + Twine(mlgo::usageOf(Slot).Flag) + ": " + Sentence +
@@ -40,7 +45,8 @@ void warnOnce(std::atomic<bool> &Said, const mlgo::PolicySlot &Slot, const Twine
 
 } // namespace
 
-void mlgo::warnIfTargetIsUnmeasured(const PolicySlot &Slot, const Triple &Target) {
+void mlgo::warnIfTargetIsUnmeasured(const PolicySlot &Slot,
+                                    const Triple &Target) {
   static std::atomic<bool> Said = false;
   if (Said || Target.getArch() == Triple::UnknownArch)
     return;
@@ -49,22 +55,32 @@ void mlgo::warnIfTargetIsUnmeasured(const PolicySlot &Slot, const Triple &Target
   const std::string Architecture = architectureOf(Target);
   if (Policy && !isMeasured(Slot, *Policy, Architecture))
     warnOnce(Said, Slot,
-             "no policy for " + Twine(Slot.Problem) + " was measured for " + Architecture +
-                 ", and this one may make code worse. Measure it, or remove the option");
+             "no policy for " + Twine(Slot.Problem) + " was measured for " +
+                 Architecture +
+                 ", and this one may make code worse. Measure it, or remove "
+                 "the option");
 }
 
 void mlgo::warnIfProfileIsUnmeasured(const PolicySlot &Slot, const Module &M) {
   static std::atomic<bool> Said = false;
-  if (!Said && M.getProfileSummary(/*IsCS=*/false) && !isGiven(AllocationsOption) && decidingPolicy(Slot))
+  if (!Said && M.getProfileSummary(/*IsCS=*/false) &&
+      !isGiven(AllocationsOption) && decidingPolicy(Slot))
     warnOnce(Said, Slot,
-             "the module has a profile, and with profiles this policy alone was measured to make some programs execute 9 "
-             "to 13 % more instructions. Add -mllvm -mlgo-allocations=18, which -flto does not know, or remove the option");
+             "the module has a profile, and with profiles this policy alone "
+             "was measured to make some programs execute 9 "
+             "to 13 % more instructions. Add -mllvm -mlgo-allocations=18, "
+             "which -flto does not know, or remove the option");
 }
 
-void mlgo::warnIfPositionsAreMissing(const PolicySlot &Slot, std::size_t Registers, std::size_t Positions) {
+void mlgo::warnIfPositionsAreMissing(const PolicySlot &Slot,
+                                     std::size_t Registers,
+                                     std::size_t Positions) {
   static std::atomic<bool> Said = false;
   if (!Said && Registers > Positions && decidingPolicy(Slot))
     warnOnce(Said, Slot,
-             "a register class of this target has " + Twine(Registers) + " registers, and the model has positions for " +
-                 Twine(Positions) + ": LLVM's heuristic decides where it needs more. Measure that, or remove the option");
+             "a register class of this target has " + Twine(Registers) +
+                 " registers, and the model has positions for " +
+                 Twine(Positions) +
+                 ": LLVM's heuristic decides where it needs more. Measure "
+                 "that, or remove the option");
 }

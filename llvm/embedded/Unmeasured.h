@@ -1,7 +1,14 @@
-// Warnings where an embedded policy decides and nobody has measured what that does, or it was measured to be worse.
-//
-// Each stands once in a process on the standard error, -Werror does not make it an error, and -mlgo-warn-unmeasured=false
-// switches it off. A program without the policy, and one whose user answers through the interactive channel, says nothing.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Warnings where an embedded policy decides and nobody has measured what that
+/// does, or it was measured to be worse.
+///
+/// Each stands once in a process on the standard error, -Werror does not make
+/// it an error, and -mlgo-warn-unmeasured=false switches it off. A program
+/// without the policy, and one whose user answers through the interactive
+/// channel, says nothing.
+
 #ifndef MLGO_LLVM_EMBEDDED_UNMEASURED_H
 #define MLGO_LLVM_EMBEDDED_UNMEASURED_H
 
@@ -16,14 +23,18 @@ class Triple;
 
 namespace mlgo {
 
-// The policy decides in code for `Target`.
-void warnIfTargetIsUnmeasured(const PolicySlot &Slot, const llvm::Triple &Target);
+/// The policy decides in code for `Target`.
+void warnIfTargetIsUnmeasured(const PolicySlot &Slot,
+                              const llvm::Triple &Target);
 
-// The policy evicts in `M`. With a profile, it alone was measured to be worse (models/regalloc_eviction/README.md).
+/// The policy evicts in `M`. With a profile, it alone was measured to be worse
+/// (models/regalloc_eviction/README.md).
 void warnIfProfileIsUnmeasured(const PolicySlot &Slot, const llvm::Module &M);
 
-// The allocator may choose among `Registers`; the model has `Positions`, and LLVM's heuristic decides about the rest.
-void warnIfPositionsAreMissing(const PolicySlot &Slot, std::size_t Registers, std::size_t Positions);
+/// The allocator may choose among `Registers`; the model has `Positions`, and
+/// LLVM's heuristic decides about the rest.
+void warnIfPositionsAreMissing(const PolicySlot &Slot, std::size_t Registers,
+                               std::size_t Positions);
 
 } // namespace mlgo
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "VocabularyFile.h"
 
 #include "llvm/Support/Error.h"
@@ -7,10 +9,12 @@ using namespace llvm;
 
 namespace {
 
-// The deepest value of a vocabulary is a number in a vector in a section in the object.
+/// The deepest value of a vocabulary is a number in a vector in a section in
+/// the object.
 constexpr int MostNesting = 3;
 
-// Whether brackets nest as deep as in a vocabulary: LLVM's JSON parser is recursive and has no limit.
+/// Whether brackets nest as deep as in a vocabulary: LLVM's JSON parser is
+/// recursive and has no limit.
 bool isShallow(StringRef Content) {
   int Depth = 0;
   for (const char C : Content) {
@@ -21,14 +25,16 @@ bool isShallow(StringRef Content) {
   return true;
 }
 
-// The dimension of the vectors of a section; 0 if they have not one and the same.
+/// The dimension of the vectors of a section; 0 if they have not one and the
+/// same.
 std::size_t dimensionOfSection(const json::Object *Section) {
   std::size_t Dimension = 0;
   if (!Section)
     return 0;
   for (const auto &[Name, Value] : *Section) {
     const json::Array *const Vector = Value.getAsArray();
-    if (!Vector || Vector->empty() || (Dimension && Vector->size() != Dimension))
+    if (!Vector || Vector->empty() ||
+        (Dimension && Vector->size() != Dimension))
       return 0;
     Dimension = Vector->size();
     for (const json::Value &Number : *Vector)

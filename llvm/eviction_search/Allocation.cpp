@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "Allocation.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -12,23 +14,27 @@ using namespace llvm;
 namespace mlgo {
 namespace {
 
-// A bound on what chance can cost: after so many questions for each one of the default, only the default decides.
+/// A bound on what chance can cost: after so many questions for each one of the
+/// default, only the default decides.
 constexpr size_t MostQuestionsPerQuestion = 4;
 constexpr size_t QuestionsAlwaysAllowed = 1000;
 
-// Ranges up to so many times as expensive as the one that asks may be evicted by chance. Evicting more expensive ranges rarely pays.
+/// Ranges up to so many times as expensive as the one that asks may be evicted
+/// by chance. Evicting more expensive ranges rarely pays.
 constexpr float MostWeight = 4;
 
 } // namespace
 
 bool Allocation::decidesLike(const Allocation &Other) const {
-  return std::equal(Decisions.begin(), Decisions.end(), Other.Decisions.begin(), Other.Decisions.end(),
-                    [](const Decision &A, const Decision &B) {
-                      return A.Register == B.Register && A.Question == B.Question;
-                    });
+  return std::equal(
+      Decisions.begin(), Decisions.end(), Other.Decisions.begin(),
+      Other.Decisions.end(), [](const Decision &A, const Decision &B) {
+        return A.Register == B.Register && A.Question == B.Question;
+      });
 }
 
-// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+/// generators, 2014).
 uint64_t PlannedAnswers::random() {
   uint64_t Z = Random += 0x9e3779b97f4a7c15;
   Z = (Z ^ Z >> 30) * 0xbf58476d1ce4e5b9;
@@ -36,9 +42,12 @@ uint64_t PlannedAnswers::random() {
   return Z ^ Z >> 31;
 }
 
-// Integers and comparisons alone, so that every machine tries the same.
-std::optional<MCRegister> PlannedAnswers::byChance(const EvictionQuestion &Question) {
-  if (!Plan.Changes || random() % std::max<size_t>(Plan.Questions, 2 * Plan.Changes) >= Plan.Changes)
+/// Integers and comparisons alone, so that every machine tries the same.
+std::optional<MCRegister>
+PlannedAnswers::byChance(const EvictionQuestion &Question) {
+  if (!Plan.Changes ||
+      random() % std::max<size_t>(Plan.Questions, 2 * Plan.Changes) >=
+          Plan.Changes)
     return std::nullopt;
   const EvictionCandidate &Last = Question.Candidates.back();
   SmallVector<MCRegister, 33> Possible;
@@ -48,9 +57,12 @@ std::optional<MCRegister> PlannedAnswers::byChance(const EvictionQuestion &Quest
   return Possible[random() % Possible.size()];
 }
 
-MCRegister PlannedAnswers::answer(const EvictionQuestion &Question, const EvictionAnswers::Alternatives &By) {
-  const bool TooMany = Plan.Questions && Decisions.size() > MostQuestionsPerQuestion * Plan.Questions +
-                                                                QuestionsAlwaysAllowed;
+MCRegister PlannedAnswers::answer(const EvictionQuestion &Question,
+                                  const EvictionAnswers::Alternatives &By) {
+  const bool TooMany =
+      Plan.Questions &&
+      Decisions.size() >
+          MostQuestionsPerQuestion * Plan.Questions + QuestionsAlwaysAllowed;
   std::optional<MCRegister> Answer;
   if (!TooMany) {
     const auto Found = Plan.Given.find(Question.Name);

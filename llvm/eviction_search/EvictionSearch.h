@@ -1,4 +1,9 @@
-// Searches better evictions in each function of a module, while it is compiled (README.md).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Searches better evictions in each function of a module, while it is compiled
+/// (README.md).
+
 #ifndef MLGO_LLVM_EVICTION_SEARCH_EVICTIONSEARCH_H
 #define MLGO_LLVM_EVICTION_SEARCH_EVICTIONSEARCH_H
 
@@ -16,21 +21,30 @@ namespace mlgo {
 
 class EvictionSearch : public EvictionAnswers {
 public:
-  // Option: for errors, with its dash. HasPolicy: a policy was asked for. Seed: of chance.
+  /// \param Option for errors, with its dash.
+  /// \param HasPolicy a policy was asked for.
+  /// \param Seed of chance.
   EvictionSearch(llvm::StringRef Option, bool HasPolicy, uint64_t Seed)
       : Option(Option), HasPolicy(HasPolicy), Seed(Seed) {}
 
-  void beginFunction(const llvm::MachineFunction &MF, const llvm::MachineBlockFrequencyInfo &Frequencies) final;
-  llvm::MCRegister answer(const EvictionQuestion &Question, const Alternatives &By) final;
-  void endFunction(const llvm::MachineFunction &MF, llvm::function_ref<float()> Cost) final;
+  void beginFunction(const llvm::MachineFunction &MF,
+                     const llvm::MachineBlockFrequencyInfo &Frequencies) final;
+  llvm::MCRegister answer(const EvictionQuestion &Question,
+                          const Alternatives &By) final;
+  void endFunction(const llvm::MachineFunction &MF,
+                   llvm::function_ref<float()> Cost) final;
   void endModule() final;
 
 private:
-  // Empty: the function is not worth a search. The advisor that was asked for decides.
-  virtual std::optional<SearchLimits> limitsOf(const llvm::MachineFunction &MF,
-                                               const llvm::MachineBlockFrequencyInfo &Frequencies) const = 0;
-  // Decisions to start from, as in AllocationPlan::Given.
-  virtual llvm::StringMap<unsigned> givenTo(const llvm::MachineFunction &) { return {}; }
+  /// Empty: the function is not worth a search. The advisor that was asked for
+  /// decides.
+  virtual std::optional<SearchLimits>
+  limitsOf(const llvm::MachineFunction &MF,
+           const llvm::MachineBlockFrequencyInfo &Frequencies) const = 0;
+  /// Decisions to start from, as in AllocationPlan::Given.
+  virtual llvm::StringMap<unsigned> givenTo(const llvm::MachineFunction &) {
+    return {};
+  }
   virtual void found(const llvm::MachineFunction &, const FunctionResult &) {}
   virtual void moduleIsSearched() {}
 
@@ -41,16 +55,18 @@ private:
   const bool HasPolicy;
   const uint64_t Seed;
   bool IsChild = false;
-  // Whether the first try of the function was lost.
+  /// Whether the first try of the function was lost.
   bool IsFirstLost = false;
-  // By number: a function need not have a name.
+  /// By number: a function need not have a name.
   std::optional<unsigned> Function;
   std::string Name;
   const llvm::MachineFunction *Current = nullptr;
-  // Until the first question about the function is asked: most functions have none.
+  /// Until the first question about the function is asked: most functions have
+  /// none.
   std::optional<SearchLimits> Waiting;
   PlannedAnswers Answers{AllocationPlan()};
-  // What the function must cost with the answers above; empty: it is not searched.
+  /// What the function must cost with the answers above; empty: it is not
+  /// searched.
   std::optional<double> Expected;
 };
 

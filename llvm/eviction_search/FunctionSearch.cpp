@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "FunctionSearch.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -12,18 +14,19 @@ using namespace llvm;
 namespace mlgo {
 namespace {
 
-// Noisy tries change 1, 2, 4 or 8 decisions, on average.
+/// Noisy tries change 1, 2, 4 or 8 decisions, on average.
 constexpr unsigned ScaleCount = 4;
 
 class Search {
 public:
-  Search(const TryAllocation &Try, const SearchLimits &Limits, uint64_t Seed) : Try(Try), Limits(Limits), Seed(Seed) {}
+  Search(const TryAllocation &Try, const SearchLimits &Limits, uint64_t Seed)
+      : Try(Try), Limits(Limits), Seed(Seed) {}
 
   FunctionResult run(bool HasPolicy, const StringMap<unsigned> &Given);
 
 private:
   std::optional<Allocation> start(const AllocationPlan &Plan);
-  // Whether the try is the best one yet.
+  /// Whether the try is the best one yet.
   bool improves(AllocationPlan Plan);
   void tryNoise();
   void tryFlips();
@@ -34,7 +37,7 @@ private:
   const uint64_t Seed;
   FunctionResult Found;
   size_t Questions = 0;
-  // Tries that the limit of work allows.
+  /// Tries that the limit of work allows.
   uint64_t Affordable = 0;
   bool IsChild = false;
 };
@@ -60,9 +63,11 @@ bool Search::improves(AllocationPlan Plan) {
 }
 
 void Search::tryNoise() {
-  for (unsigned Number = 0; Number < Limits.NoisyTries && Affordable && !IsChild; ++Number) {
+  for (unsigned Number = 0;
+       Number < Limits.NoisyTries && Affordable && !IsChild; ++Number) {
     AllocationPlan Plan;
-    // Half of the tries stay near the best allocation, half near that of the advisor.
+    // Half of the tries stay near the best allocation, half near that of the
+    // advisor.
     if (Number / ScaleCount % 2)
       Plan = repeating(*Found.Best);
     Plan.Changes = 1u << Number % ScaleCount;
@@ -73,11 +78,14 @@ void Search::tryNoise() {
 
 unsigned Search::flipLimit() const {
   // Square roots are exact, so every machine tries the same.
-  const double More = Limits.FlipsPerRootCost * std::sqrt(std::max(Found.Default->Cost, 0.0));
-  return Limits.Flips + (More < Limits.MoreFlips ? static_cast<unsigned>(More) : Limits.MoreFlips);
+  const double More =
+      Limits.FlipsPerRootCost * std::sqrt(std::max(Found.Default->Cost, 0.0));
+  return Limits.Flips + (More < Limits.MoreFlips ? static_cast<unsigned>(More)
+                                                 : Limits.MoreFlips);
 }
 
-// Each single decision the other way; what follows keeps to the best allocation where it can.
+/// Each single decision the other way; what follows keeps to the best
+/// allocation where it can.
 void Search::tryFlips() {
   StringSet<> Tried;
   bool Improved = false;
@@ -96,14 +104,16 @@ void Search::tryFlips() {
       }
     if (Flips.empty() && !Improved)
       return;
-    // All were tried once. Other questions may be asked since, and what did not help before may help now.
+    // All were tried once. Other questions may be asked since, and what did not
+    // help before may help now.
     if (Flips.empty()) {
       Tried.clear();
       Improved = false;
       continue;
     }
     std::sort(Flips.begin(), Flips.end(), [](const Flip &A, const Flip &B) {
-      return std::tie(A.Order, A.Question, A.Register) < std::tie(B.Order, B.Question, B.Register);
+      return std::tie(A.Order, A.Question, A.Register) <
+             std::tie(B.Order, B.Question, B.Register);
     });
     for (const Flip &One : Flips) {
       if (!Left || IsChild)
@@ -152,7 +162,8 @@ AllocationPlan repeating(const Allocation &Made) {
   return Plan;
 }
 
-FunctionResult searchFunction(const TryAllocation &Try, const SearchLimits &Limits, bool HasPolicy,
+FunctionResult searchFunction(const TryAllocation &Try,
+                              const SearchLimits &Limits, bool HasPolicy,
                               const StringMap<unsigned> &Given, uint64_t Seed) {
   return Search(Try, Limits, Seed).run(HasPolicy, Given);
 }

@@ -1,4 +1,9 @@
-// -mlgo-eviction-search: the search of the development compilers, with a report (README.md).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// -mlgo-eviction-search: the search of the development compilers, with a
+/// report (README.md).
+
 #include "DecisionFormat.h"
 #include "EvictionDecisions.h"
 #include "EvictionSearch.h"
@@ -22,7 +27,8 @@
 using namespace llvm;
 
 namespace llvm {
-// LLVM's createDevelopmentModeAdvisorAnalysisLegacy, renamed in the compile of MLRegAllocEvictAdvisor.cpp.
+/// LLVM's createDevelopmentModeAdvisorAnalysisLegacy, renamed in the compile of
+/// MLRegAllocEvictAdvisor.cpp.
 RegAllocEvictionAdvisorAnalysisLegacy *createTrainingAdvisorAnalysisLegacy();
 } // namespace llvm
 
@@ -30,33 +36,46 @@ namespace {
 
 std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy);
 
-cl::opt<std::string> ReportFile("mlgo-eviction-search", cl::Hidden, cl::value_desc("file"),
-                                cl::desc("Search better eviction decisions for each function, compile with the best, "
-                                         "and write the costs to this file and the decisions to FILE.decisions"),
-                                cl::callback([](const std::string &) {
-                                  mlgo::answerEvictionsBy(answersOf);
-                                  mlgo::replaceDefaultEvictionAdvisor();
-                                }));
+cl::opt<std::string> ReportFile(
+    "mlgo-eviction-search", cl::Hidden, cl::value_desc("file"),
+    cl::desc(
+        "Search better eviction decisions for each function, compile with the "
+        "best, "
+        "and write the costs to this file and the decisions to FILE.decisions"),
+    cl::callback([](const std::string &) {
+      mlgo::answerEvictionsBy(answersOf);
+      mlgo::replaceDefaultEvictionAdvisor();
+    }));
 
-cl::opt<unsigned> NoisyTries("mlgo-eviction-noisy-tries", cl::Hidden, cl::init(16),
-                             cl::desc("Allocations of a function with random changes that -mlgo-eviction-search tries; "
-                                      "default 16"));
+cl::opt<unsigned>
+    NoisyTries("mlgo-eviction-noisy-tries", cl::Hidden, cl::init(16),
+               cl::desc("Allocations of a function with random changes that "
+                        "-mlgo-eviction-search tries; "
+                        "default 16"));
 
 cl::opt<unsigned> Flips("mlgo-eviction-flips", cl::Hidden, cl::init(64),
-                        cl::desc("Single decisions of a function that -mlgo-eviction-search tries the other way; "
+                        cl::desc("Single decisions of a function that "
+                                 "-mlgo-eviction-search tries the other way; "
                                  "default 64"));
 
-cl::opt<double> FlipsPerRootCost("mlgo-eviction-flips-per-root-cost", cl::Hidden, cl::init(0),
-                                 cl::desc("Further flips of a function for -mlgo-eviction-search, by the square root "
-                                          "of what it costs by default; default 0"));
+cl::opt<double>
+    FlipsPerRootCost("mlgo-eviction-flips-per-root-cost", cl::Hidden,
+                     cl::init(0),
+                     cl::desc("Further flips of a function for "
+                              "-mlgo-eviction-search, by the square root "
+                              "of what it costs by default; default 0"));
 
-cl::opt<unsigned> MoreFlips("mlgo-eviction-more-flips", cl::Hidden, cl::init(0),
-                            cl::desc("Further flips of -mlgo-eviction-flips-per-root-cost at most; default 0"));
+cl::opt<unsigned>
+    MoreFlips("mlgo-eviction-more-flips", cl::Hidden, cl::init(0),
+              cl::desc("Further flips of -mlgo-eviction-flips-per-root-cost at "
+                       "most; default 0"));
 
-cl::opt<unsigned> SearchSeed("mlgo-eviction-seed", cl::Hidden, cl::init(1),
-                             cl::desc("Seed of the random changes of -mlgo-eviction-search; default 1"));
+cl::opt<unsigned> SearchSeed(
+    "mlgo-eviction-seed", cl::Hidden, cl::init(1),
+    cl::desc("Seed of the random changes of -mlgo-eviction-search; default 1"));
 
-constexpr char ReportHead[] = "function\tquestions\tdefault\tasked\tgiven\tbest\ttries\tcurve\n";
+constexpr char ReportHead[] =
+    "function\tquestions\tdefault\tasked\tgiven\tbest\ttries\tcurve\n";
 
 void write(const std::string &Path, StringRef Content) {
   std::error_code Error;
@@ -68,35 +87,42 @@ void write(const std::string &Path, StringRef Content) {
     File.clear_error();
   }
   if (Error)
-    mlgo::endWithUsageError("-mlgo-eviction-search: cannot write " + Path + ": " + Error.message());
+    mlgo::endWithUsageError("-mlgo-eviction-search: cannot write " + Path +
+                            ": " + Error.message());
 }
 
-// Text that a reader turns into the same number.
+/// Text that a reader turns into the same number.
 std::string number(double Value) {
   char Text[32];
   std::snprintf(Text, sizeof(Text), "%.17g", Value);
   return Text;
 }
 
-std::string costOf(const std::optional<mlgo::Allocation> &Made) { return Made ? number(Made->Cost) : ""; }
+std::string costOf(const std::optional<mlgo::Allocation> &Made) {
+  return Made ? number(Made->Cost) : "";
+}
 
 class ReportedSearch final : public mlgo::EvictionSearch {
 public:
-  ReportedSearch(Module &M, bool HasPolicy, std::optional<mlgo::EvictionSection> Section)
-      : EvictionSearch("-mlgo-eviction-search", HasPolicy, SearchSeed), M(M), Section(std::move(Section)) {}
+  ReportedSearch(Module &M, bool HasPolicy,
+                 std::optional<mlgo::EvictionSection> Section)
+      : EvictionSearch("-mlgo-eviction-search", HasPolicy, SearchSeed), M(M),
+        Section(std::move(Section)) {}
 
 private:
-  std::optional<mlgo::SearchLimits> limitsOf(const MachineFunction &,
-                                             const MachineBlockFrequencyInfo &) const override {
+  std::optional<mlgo::SearchLimits>
+  limitsOf(const MachineFunction &,
+           const MachineBlockFrequencyInfo &) const override {
     return mlgo::SearchLimits{NoisyTries, Flips, FlipsPerRootCost, MoreFlips};
   }
   StringMap<unsigned> givenTo(const MachineFunction &MF) override;
-  void found(const MachineFunction &MF, const mlgo::FunctionResult &Found) override;
+  void found(const MachineFunction &MF,
+             const mlgo::FunctionResult &Found) override;
   void moduleIsSearched() override;
 
   Module &M;
   const std::optional<mlgo::EvictionSection> Section;
-  // Sections name registers, searches number them.
+  /// Sections name registers, searches number them.
   StringMap<StringMap<StringRef>> GivenByFunction;
   std::string Report = ReportHead, Taken;
 };
@@ -129,28 +155,38 @@ StringMap<unsigned> ReportedSearch::givenTo(const MachineFunction &MF) {
   return Given;
 }
 
-void ReportedSearch::found(const MachineFunction &MF, const mlgo::FunctionResult &Found) {
+void ReportedSearch::found(const MachineFunction &MF,
+                           const mlgo::FunctionResult &Found) {
   mlgo::requireName(MF.getName(), ReportFile.ArgStr, M.getSourceFileName());
-  Report += mlgo::escaped(MF.getName()) + '\t' + utostr(Found.Best->Decisions.size()) + '\t' + costOf(Found.Default) +
-            '\t' + costOf(Found.Asked) + '\t' + costOf(Found.Given) + '\t' + costOf(Found.Best) + '\t' +
+  Report += mlgo::escaped(MF.getName()) + '\t' +
+            utostr(Found.Best->Decisions.size()) + '\t' +
+            costOf(Found.Default) + '\t' + costOf(Found.Asked) + '\t' +
+            costOf(Found.Given) + '\t' + costOf(Found.Best) + '\t' +
             utostr(Found.Tries) + '\t';
   for (const auto &[Number, Cost] : Found.Curve)
-    Report += (Number == Found.Curve.front().first ? "" : ",") + utostr(Number) + ':' + number(Cost);
+    Report += (Number == Found.Curve.front().first ? "" : ",") +
+              utostr(Number) + ':' + number(Cost);
   Report += '\n';
   const TargetRegisterInfo &Registers = *MF.getSubtarget().getRegisterInfo();
   for (const mlgo::Decision &One : Found.Best->Decisions)
-    mlgo::appendEviction(Taken, One.Question, One.Register ? Registers.getName(One.Register) : "");
+    mlgo::appendEviction(Taken, One.Question,
+                         One.Register ? Registers.getName(One.Register) : "");
 }
 
 void ReportedSearch::moduleIsSearched() {
   const std::string Source = M.getSourceFileName();
   write(ReportFile, Report);
-  write(ReportFile + ".decisions", mlgo::firstLine() + mlgo::evictionsHeader(Source) + Taken);
+  write(ReportFile + ".decisions",
+        mlgo::firstLine() + mlgo::evictionsHeader(Source) + Taken);
 }
 
 } // namespace
 
-RegAllocEvictionAdvisorAnalysisLegacy *llvm::createDevelopmentModeAdvisorAnalysisLegacy() {
-  std::unique_ptr<RegAllocEvictionAdvisorAnalysisLegacy> Training(createTrainingAdvisorAnalysisLegacy());
-  return mlgo::evictionsAreAnswered() ? mlgo::withEvictionAnswers(std::move(Training)) : Training.release();
+RegAllocEvictionAdvisorAnalysisLegacy *
+llvm::createDevelopmentModeAdvisorAnalysisLegacy() {
+  std::unique_ptr<RegAllocEvictionAdvisorAnalysisLegacy> Training(
+      createTrainingAdvisorAnalysisLegacy());
+  return mlgo::evictionsAreAnswered()
+             ? mlgo::withEvictionAnswers(std::move(Training))
+             : Training.release();
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "ExecutedCost.h"
 
 #include "llvm/CodeGen/MachineBasicBlock.h"
@@ -10,19 +12,23 @@
 
 using namespace llvm;
 
-mlgo::ExecutedCost mlgo::executedCost(const MachineFunction &MF, const MachineBlockFrequencyInfo &MBFI) {
+mlgo::ExecutedCost mlgo::executedCost(const MachineFunction &MF,
+                                      const MachineBlockFrequencyInfo &MBFI) {
   ExecutedCost Cost;
   const TargetInstrInfo &Target = *MF.getSubtarget().getInstrInfo();
   for (const MachineBasicBlock &Block : MF) {
     const double Frequency = MBFI.getBlockFreqRelativeToEntryBlock(&Block);
     for (const MachineInstr &Instruction : Block) {
-      // The frames of calls are set up later, most of them once by the prologue.
+      // The frames of calls are set up later, most of them once by the
+      // prologue.
       if (Instruction.isMetaInstruction() || Target.isFrameInstr(Instruction))
         continue;
       Cost.Instructions += Frequency;
-      // What a call may load and store is not known here, and no allocation changes it.
+      // What a call may load and store is not known here, and no allocation
+      // changes it.
       if (!Instruction.isCall())
-        Cost.MemoryReferences += Frequency * (Instruction.mayLoad() + Instruction.mayStore());
+        Cost.MemoryReferences +=
+            Frequency * (Instruction.mayLoad() + Instruction.mayStore());
     }
   }
   const MachineRegisterInfo &Registers = MF.getRegInfo();

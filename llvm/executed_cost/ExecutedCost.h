@@ -1,4 +1,9 @@
-// What a call of a function executes, as estimated from the frequencies of its blocks (README.md).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What a call of a function executes, as estimated from the frequencies of its
+/// blocks (README.md).
+
 #ifndef MLGO_LLVM_EXECUTED_COST_EXECUTEDCOST_H
 #define MLGO_LLVM_EXECUTED_COST_EXECUTEDCOST_H
 
@@ -9,18 +14,22 @@ class MachineFunction;
 
 namespace mlgo {
 
-// Per call of the function; all numbers are >= 0.
+/// Per call of the function; all numbers are >= 0.
 struct ExecutedCost {
-  // Instructions, without the prologue and the epilogue.
+  /// Instructions, without the prologue and the epilogue.
   double Instructions = 0;
-  // Loads and stores, without those of calls. An instruction that does both counts twice.
+  /// Loads and stores, without those of calls. An instruction that does both
+  /// counts twice.
   double MemoryReferences = 0;
-  // Callee-saved registers that the function writes. The prologue saves each of them, the epilogue restores it.
+  /// Callee-saved registers that the function writes. The prologue saves each
+  /// of them, the epilogue restores it.
   double CalleeSavedRegisters = 0;
 };
 
-// MF: after the virtual registers are replaced, so that spills, reloads and remaining copies are its instructions.
-ExecutedCost executedCost(const llvm::MachineFunction &MF, const llvm::MachineBlockFrequencyInfo &MBFI);
+/// \param MF after the virtual registers are replaced, so that spills, reloads
+///   and remaining copies are its instructions.
+ExecutedCost executedCost(const llvm::MachineFunction &MF,
+                          const llvm::MachineBlockFrequencyInfo &MBFI);
 
 } // namespace mlgo
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "InlinePolicyAdvisor.h"
 
 #include "InliningFeatures.h"
@@ -8,16 +10,20 @@
 
 using namespace llvm;
 
-mlgo::InlinePolicyAdvisor::InlinePolicyAdvisor(Module &M, ModuleAnalysisManager &MAM, const RunnerFactory &GetRunner,
+mlgo::InlinePolicyAdvisor::InlinePolicyAdvisor(Module &M,
+                                               ModuleAnalysisManager &MAM,
+                                               const RunnerFactory &GetRunner,
                                                DefaultAdvice GetDefaultAdvice)
     : MLInlineAdvisor(
           M, MAM,
-          [&](const std::vector<TensorSpec> &Features) { return GetRunner(withInliningFeatures(Features)); },
-          std::move(GetDefaultAdvice)) {
-}
+          [&](const std::vector<TensorSpec> &Features) {
+            return GetRunner(withInliningFeatures(Features));
+          },
+          std::move(GetDefaultAdvice)) {}
 
-std::unique_ptr<MLInlineAdvice> mlgo::InlinePolicyAdvisor::getAdviceFromModel(CallBase &CB,
-                                                                              OptimizationRemarkEmitter &ORE) {
+std::unique_ptr<MLInlineAdvice>
+mlgo::InlinePolicyAdvisor::getAdviceFromModel(CallBase &CB,
+                                              OptimizationRemarkEmitter &ORE) {
   return std::make_unique<MLInlineAdvice>(this, CB, ORE, askPolicy(CB));
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "SilentChild.h"
 #include "ChildEnd.h"
 #include "UsageError.h"
@@ -24,10 +26,10 @@ using namespace llvm;
 namespace mlgo {
 namespace {
 
-// The child's end of the pipe; -1: this process is no child.
+/// The child's end of the pipe; -1: this process is no child.
 int ToParent = -1;
 
-// A crash may leave no room on the stack.
+/// A crash may leave no room on the stack.
 alignas(16) char StackOfHandler[1 << 16];
 
 bool writeAll(int Descriptor, StringRef Content) {
@@ -42,22 +44,29 @@ bool writeAll(int Descriptor, StringRef Content) {
   return true;
 }
 
-// Ends the search, from either process. A child is a parent too if it searches: its own parent ends the compile.
+/// Ends the search, from either process. A child is a parent too if it
+/// searches: its own parent ends the compile.
 [[noreturn]] void endByMachine(StringRef Option, const Twine &What) {
   const std::string Sentence = What.str();
   if (ToParent >= 0) {
     writeAll(ToParent, Sentence);
     _exit(MachineFailed);
   }
-  endWithUsageError(Option + ": the search tries decisions in copies of the compiler, and one could not be run or did "
-                             "not end by itself: " +
+  endWithUsageError(Option +
+                    ": the search tries decisions in copies of the compiler, "
+                    "and one could not be run or did "
+                    "not end by itself: " +
                     Sentence +
-                    ". Compile again with higher limits and less load on the machine, or remove the option");
+                    ". Compile again with higher limits and less load on the "
+                    "machine, or remove the option");
 }
 
-std::string failed(StringRef Call) { return (Call + ": " + std::strerror(errno)).str(); }
+std::string failed(StringRef Call) {
+  return (Call + ": " + std::strerror(errno)).str();
+}
 
-// A copy of the process has a single thread: locks that others hold would stay locked.
+/// A copy of the process has a single thread: locks that others hold would stay
+/// locked.
 void requireOneThread(StringRef Option) {
   DIR *const Threads = opendir("/proc/self/task");
   if (!Threads)
@@ -72,10 +81,13 @@ void requireOneThread(StringRef Option) {
   if (Error || !Count)
     endByMachine(Option, failed("reading /proc/self/task, to count threads"));
   if (Count > 1)
-    endByMachine(Option, "this process has " + Twine(Count) + " threads, such as a linker's, and a copy would have one");
+    endByMachine(Option,
+                 "this process has " + Twine(Count) +
+                     " threads, such as a linker's, and a copy would have one");
 }
 
-// Pipes get the lowest free numbers, which are those of the standard streams if a parent closed them.
+/// Pipes get the lowest free numbers, which are those of the standard streams
+/// if a parent closed them.
 int aboveStandardStreams(StringRef Option, int Descriptor) {
   const int Higher = fcntl(Descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (Higher < 0)
@@ -84,7 +96,8 @@ int aboveStandardStreams(StringRef Option, int Descriptor) {
   return Higher;
 }
 
-// What the compiler has open for writing, such as its outputs, shares its position with the parent.
+/// What the compiler has open for writing, such as its outputs, shares its
+/// position with the parent.
 void detachOpenFiles() {
   const int Nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (Nothing < 0)
@@ -94,15 +107,18 @@ void detachOpenFiles() {
     endByMachine("", failed("opening /proc/self/fd"));
   while (const dirent *const Entry = readdir(Open)) {
     const int Descriptor = std::atoi(Entry->d_name);
-    if (Entry->d_name[0] == '.' || Descriptor == Nothing || Descriptor == dirfd(Open) || Descriptor == ToParent)
+    if (Entry->d_name[0] == '.' || Descriptor == Nothing ||
+        Descriptor == dirfd(Open) || Descriptor == ToParent)
       continue;
     const int Flags = fcntl(Descriptor, F_GETFL);
     const bool IsWritable = Flags >= 0 && (Flags & O_ACCMODE) != O_RDONLY;
-    if ((IsWritable || Descriptor <= STDERR_FILENO) && dup2(Nothing, Descriptor) < 0)
+    if ((IsWritable || Descriptor <= STDERR_FILENO) &&
+        dup2(Nothing, Descriptor) < 0)
       endByMachine("", failed("dup2"));
   }
   closedir(Open);
-  // A stream that was closed stays closed for the parent, but a file that the child opens must not become one.
+  // A stream that was closed stays closed for the parent, but a file that the
+  // child opens must not become one.
   for (int Stream = STDIN_FILENO; Stream <= STDERR_FILENO; ++Stream)
     if (fcntl(Stream, F_GETFD) < 0 && dup2(Nothing, Stream) < 0)
       endByMachine("", failed("dup2"));
@@ -110,16 +126,19 @@ void detachOpenFiles() {
     close(Nothing);
 }
 
-// Allocators may abort, and code may crash, after an allocation that failed. Safe in a signal handler.
+/// Allocators may abort, and code may crash, after an allocation that failed.
+/// Safe in a signal handler.
 [[noreturn]] void loseUnlessMemoryIsShort() {
   constexpr size_t MoreThanAllocatorsTakeAtOnce = 64 << 20;
-  const void *const Room = mmap(nullptr, MoreThanAllocatorsTakeAtOnce, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+  const void *const Room =
+      mmap(nullptr, MoreThanAllocatorsTakeAtOnce, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
   _exit(Room == MAP_FAILED ? MemoryExhausted : TryLost);
 }
 
 void onCrash(int Signal, siginfo_t *Info, void *Context) {
-  const bool IsFault = Info->si_code > 0, IsOwn = IsFault || Info->si_pid == getpid();
+  const bool IsFault = Info->si_code > 0,
+             IsOwn = IsFault || Info->si_pid == getpid();
   if (Signal == SIGSEGV && IsFault && isBelowStack(Info->si_addr, Context))
     _exit(StackExhausted);
   if (IsOwn)
@@ -133,7 +152,8 @@ void onFatalError(void *, const char *Reason, bool) { loseTry(Reason); }
 void onBadAlloc(void *, const char *, bool) { _exit(MemoryExhausted); }
 void onFailingNew() { _exit(MemoryExhausted); }
 
-// LLVM's handlers of signals and fatal errors would remove the outputs of the parent, and print.
+/// LLVM's handlers of signals and fatal errors would remove the outputs of the
+/// parent, and print.
 void handleEndsSilently() {
   struct sigaction Action = {};
   Action.sa_handler = SIG_DFL;
@@ -168,7 +188,7 @@ void becomeChild(pid_t Parent) {
   detachOpenFiles();
 }
 
-// Empty: an error, in errno.
+/// Empty: an error, in errno.
 std::optional<std::string> readAll(int Descriptor) {
   std::string Text;
   char Buffer[1 << 16];
@@ -199,7 +219,8 @@ Forked forkSilently(StringRef Option) {
   if (sigaction(SIGCHLD, &Default, &Before) < 0)
     endByMachine(Option, failed("sigaction"));
   const pid_t Parent = getpid();
-  // A signal that comes before the child has its own handlers would run LLVM's: they remove the parent's outputs.
+  // A signal that comes before the child has its own handlers would run LLVM's:
+  // they remove the parent's outputs.
   sigset_t All, Mask;
   sigfillset(&All);
   if (sigprocmask(SIG_SETMASK, &All, &Mask) < 0)

@@ -1,4 +1,8 @@
-// What ended a child: itself, or the machine.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What ended a child: itself, or the machine.
+
 #include "Check.h"
 #include "ChildEnd.h"
 
@@ -13,7 +17,7 @@ using namespace mlgo;
 
 namespace {
 
-// The end of a child that does so.
+/// The end of a child that does so.
 ChildEnd after(const std::function<void()> &Does, std::string_view Sent = "") {
   const pid_t Child = fork();
   if (Child == 0) {
@@ -34,10 +38,12 @@ void itsOwnEnds() {
 }
 
 void signalsAreOfTheMachine() {
-  for (const int Signal : {SIGKILL, SIGTERM, SIGXCPU, SIGSEGV, SIGSYS, SIGXFSZ, SIGINT}) {
+  for (const int Signal :
+       {SIGKILL, SIGTERM, SIGXCPU, SIGSEGV, SIGSYS, SIGXFSZ, SIGINT}) {
     const ChildEnd End = after([=] { raise(Signal); });
     CHECK(!End.IsDone);
-    CHECK(End.OfMachine.find("a copy was ended by signal " + std::to_string(Signal) + " (") == 0);
+    CHECK(End.OfMachine.find("a copy was ended by signal " +
+                             std::to_string(Signal) + " (") == 0);
   }
 }
 
@@ -52,19 +58,24 @@ void aLimitOfCpuTimeIsOfTheMachine() {
 }
 
 void whatTheChildSaysOfTheMachine() {
-  CHECK(after([] { _exit(MachineFailed); }, "fork: no").OfMachine == "fork: no");
-  for (const int Status : {int(MachineFailed), int(MemoryExhausted), int(StackExhausted), int(PipeBroken), 7}) {
+  CHECK(after([] { _exit(MachineFailed); }, "fork: no").OfMachine ==
+        "fork: no");
+  for (const int Status : {int(MachineFailed), int(MemoryExhausted),
+                           int(StackExhausted), int(PipeBroken), 7}) {
     const ChildEnd End = after([=] { _exit(Status); });
     CHECK(!End.IsDone && !End.OfMachine.empty());
   }
 }
 
 void messagesAboutTheMachine() {
-  for (const char *const Message : {"IO failure on output stream: No space left on device", "x: Too many open files",
-                                    "LLVM ERROR: out of memory", "cannot open y: Cannot allocate memory"})
+  for (const char *const Message :
+       {"IO failure on output stream: No space left on device",
+        "x: Too many open files", "LLVM ERROR: out of memory",
+        "cannot open y: Cannot allocate memory"})
     CHECK(isAboutMachine(Message));
-  for (const char *const Message : {"", "ran out of registers during register allocation", "Cannot select: intrinsic",
-                                    "x: No such file or directory"})
+  for (const char *const Message :
+       {"", "ran out of registers during register allocation",
+        "Cannot select: intrinsic", "x: No such file or directory"})
     CHECK(!isAboutMachine(Message));
 }
 

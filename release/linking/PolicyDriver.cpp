@@ -1,5 +1,9 @@
-// clang's driver. With -flto, LLVM's gives -mllvm to compiles alone, and most of the decisions are taken in the link. And it does not
-// know that an option after -mllvm names a file on which the object depends.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// clang's driver. With -flto, LLVM's gives -mllvm to compiles alone, and most
+/// of the decisions are taken in the link. And it does not know that an option
+/// after -mllvm names a file on which the object depends.
 
 #include "EmbeddedModel.h"
 
@@ -28,19 +32,25 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-// clang's driver calls this for the compilation that it would make itself (clang_version_names_policies.patch).
-Compilation *mlgoBuildCompilation(Driver &TheDriver, ArrayRef<const char *> Args);
+/// clang's driver calls this for the compilation that it would make itself
+/// (clang_version_names_policies.patch).
+Compilation *mlgoBuildCompilation(Driver &TheDriver,
+                                  ArrayRef<const char *> Args);
 
 namespace {
 
 using Words = SmallVector<const char *, 256>;
 
-// "enable-ml-inliner" of "-enable-ml-inliner=release".
-StringRef nameOf(StringRef Option) { return Option.ltrim('-').split('=').first; }
+/// "enable-ml-inliner" of "-enable-ml-inliner=release".
+StringRef nameOf(StringRef Option) {
+  return Option.ltrim('-').split('=').first;
+}
 
 bool concernsPolicies(StringRef Option) {
   static const StringRef Switches[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions, Measured) AdvisorFlag, SelectorFlag,
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag,            \
+                    ChannelFlag, Functions, Measured)                          \
+  AdvisorFlag, SelectorFlag,
 #include "PolicySlots.def"
 #undef POLICY_SLOT
       "-mlregalloc-max-eviction-count",
@@ -48,24 +58,31 @@ bool concernsPolicies(StringRef Option) {
       "-mlgo-decisions",
       "-mlgo-warn-unmeasured",
   };
-  return llvm::any_of(Switches, [&](StringRef Switch) { return nameOf(Switch) == nameOf(Option); });
+  return llvm::any_of(Switches, [&](StringRef Switch) {
+    return nameOf(Switch) == nameOf(Option);
+  });
 }
 
-// Whether the option names a file of decisions to write. The link would overwrite the compile's file.
+/// Whether the option names a file of decisions to write. The link would
+/// overwrite the compile's file.
 bool writesDecisions(StringRef Option) {
-  return nameOf(Option) == "mlgo-decisions-taken" || nameOf(Option) == "mlgo-decisions-replay";
+  return nameOf(Option) == "mlgo-decisions-taken" ||
+         nameOf(Option) == "mlgo-decisions-replay";
 }
 
-// The command line in which a link of objects does not count these options as unused: it passes them on, or warns itself.
+/// The command line in which a link of objects does not count these options as
+/// unused: it passes them on, or warns itself.
 Words withoutUnusedSwitches(ArrayRef<const char *> Args) {
   Words Result;
   bool IsSilent = false;
   for (size_t I = 0; I < Args.size(); ++I) {
     // A null ends a line of a response file.
     const StringRef Word = Args[I] ? Args[I] : "";
-    if (Word == "--start-no-unused-arguments" || Word == "--end-no-unused-arguments")
+    if (Word == "--start-no-unused-arguments" ||
+        Word == "--end-no-unused-arguments")
       IsSilent = Word == "--start-no-unused-arguments";
-    const bool HasValue = Word == "-mllvm" && I + 1 < Args.size() && Args[I + 1];
+    const bool HasValue =
+        Word == "-mllvm" && I + 1 < Args.size() && Args[I + 1];
     StringRef Option = HasValue ? StringRef(Args[I + 1]) : Word;
     if (IsSilent || !(HasValue || Option.consume_front("-mllvm=")) ||
         !(concernsPolicies(Option) || writesDecisions(Option))) {
@@ -81,7 +98,7 @@ Words withoutUnusedSwitches(ArrayRef<const char *> Args) {
   return Result;
 }
 
-// The linker of this program's own tree, or "".
+/// The linker of this program's own tree, or "".
 std::string ownLinker(const Driver &TheDriver) {
   llvm::SmallString<256> Path(TheDriver.Dir);
   llvm::sys::path::append(Path, "ld.lld");
@@ -96,17 +113,19 @@ void warn(Compilation &C, StringRef Switch, const llvm::Twine &Why) {
   DiagnosticsEngine &Diags = C.getDriver().getDiags();
   // -Werror does not reach a warning that LLVM's tables do not have.
   const bool IsError = Diags.getWarningsAsErrors();
-  const unsigned Sentence = Diags.getCustomDiagID(IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
-                                                  "-mllvm %0 has no effect in this link with -flto: %1");
+  const unsigned Sentence = Diags.getCustomDiagID(
+      IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
+      "-mllvm %0 has no effect in this link with -flto: %1");
   Diags.Report(Sentence) << Switch << Why.str();
   if (IsError)
     C.setContainsError();
 }
 
-// An option that the user gave to the linker stands.
+/// An option that the user gave to the linker stands.
 bool isGiven(const llvm::opt::ArgStringList &Arguments, StringRef Switch) {
   return llvm::any_of(Arguments, [&](StringRef Argument) {
-    Argument.consume_front("-mllvm=") || Argument.consume_front("--mllvm=") || Argument.consume_front("-plugin-opt=") ||
+    Argument.consume_front("-mllvm=") || Argument.consume_front("--mllvm=") ||
+        Argument.consume_front("-plugin-opt=") ||
         Argument.consume_front("--plugin-opt=");
     return Argument.starts_with("-") && nameOf(Argument) == nameOf(Switch);
   });
@@ -115,23 +134,28 @@ bool isGiven(const llvm::opt::ArgStringList &Arguments, StringRef Switch) {
 void passOn(Compilation &C, Command &Link, ArrayRef<StringRef> Switches) {
   llvm::opt::ArgStringList Arguments = Link.getArguments();
   const std::string Own = ownLinker(C.getDriver());
-  // The machine's default linker would need a plug-in of this LLVM, which no tree of ours has.
-  if (!Own.empty() && !choosesLinker(C) && C.getDefaultToolChain().getTriple().isOSBinFormatELF())
+  // The machine's default linker would need a plug-in of this LLVM, which no
+  // tree of ours has.
+  if (!Own.empty() && !choosesLinker(C) &&
+      C.getDefaultToolChain().getTriple().isOSBinFormatELF())
     Link.replaceExecutable(C.getArgs().MakeArgString(Own));
-  const bool IsOwn = !Own.empty() && llvm::sys::fs::equivalent(Link.getExecutable(), Own);
+  const bool IsOwn =
+      !Own.empty() && llvm::sys::fs::equivalent(Link.getExecutable(), Own);
   for (StringRef Switch : Switches) {
     if (isGiven(Arguments, Switch))
       continue;
     if (writesDecisions(Switch)) {
       warn(C, Switch,
-           "it would overwrite the file of the compile. Name another file for it with -Wl,-mllvm,-" + nameOf(Switch) +
-               "=FILE");
+           "it would overwrite the file of the compile. Name another file for "
+           "it with -Wl,-mllvm,-" +
+               nameOf(Switch) + "=FILE");
       continue;
     }
     if (!IsOwn) {
       warn(C, Switch,
            llvm::Twine(Link.getExecutable()) +
-               " is not the linker of this clang. Link with -fuse-ld=lld, or remove the option");
+               " is not the linker of this clang. Link with -fuse-ld=lld, or "
+               "remove the option");
       continue;
     }
     Arguments.push_back("-mllvm");
@@ -140,10 +164,11 @@ void passOn(Compilation &C, Command &Link, ArrayRef<StringRef> Switches) {
   Link.replaceArguments(std::move(Arguments));
 }
 
-// Options whose value is a file that a compile reads.
-constexpr StringRef ReadingOptions[] = {"mlgo-decisions", "ir2vec-vocab-path", "cgscc-inline-replay"};
+/// Options whose value is a file that a compile reads.
+constexpr StringRef ReadingOptions[] = {"mlgo-decisions", "ir2vec-vocab-path",
+                                        "cgscc-inline-replay"};
 
-// The files that the options after -mllvm name, in the order of the command.
+/// The files that the options after -mllvm name, in the order of the command.
 SmallVector<StringRef, 2> filesReadBy(const Command &Job) {
   SmallVector<StringRef, 2> Files;
   StringRef Pending;
@@ -167,11 +192,13 @@ SmallVector<StringRef, 2> filesReadBy(const Command &Job) {
   return Files;
 }
 
-// As -fprofile-list does. Build systems compile again what depends on a file that changed.
+/// As -fprofile-list does. Build systems compile again what depends on a file
+/// that changed.
 void nameInDepfile(Compilation &C, Command &Job) {
   llvm::opt::ArgStringList Arguments = Job.getArguments();
   if (Arguments.empty() || StringRef(Arguments.front()) != "-cc1" ||
-      !llvm::any_of(Arguments, [](StringRef Word) { return Word == "-dependency-file"; }))
+      !llvm::any_of(Arguments,
+                    [](StringRef Word) { return Word == "-dependency-file"; }))
     return;
   const SmallVector<StringRef, 2> Files = filesReadBy(Job);
   for (StringRef File : Files)
@@ -182,7 +209,8 @@ void nameInDepfile(Compilation &C, Command &Job) {
 
 SmallVector<StringRef, 4> switchesOf(const Compilation &C) {
   SmallVector<StringRef, 4> Result;
-  for (const std::string &Option : C.getArgs().getAllArgValues(options::OPT_mllvm))
+  for (const std::string &Option :
+       C.getArgs().getAllArgValues(options::OPT_mllvm))
     if (concernsPolicies(Option) || writesDecisions(Option))
       Result.push_back(C.getArgs().MakeArgString(Option));
   return Result;
@@ -190,10 +218,14 @@ SmallVector<StringRef, 4> switchesOf(const Compilation &C) {
 
 } // namespace
 
-Compilation *mlgoBuildCompilation(Driver &TheDriver, ArrayRef<const char *> Args) {
-  const auto IsLto = [](const char *Arg) { return Arg && StringRef(Arg).starts_with("-flto"); };
-  Compilation *const C = TheDriver.BuildCompilation(llvm::any_of(Args, IsLto) ? withoutUnusedSwitches(Args)
-                                                                              : Words(Args.begin(), Args.end()));
+Compilation *mlgoBuildCompilation(Driver &TheDriver,
+                                  ArrayRef<const char *> Args) {
+  const auto IsLto = [](const char *Arg) {
+    return Arg && StringRef(Arg).starts_with("-flto");
+  };
+  Compilation *const C = TheDriver.BuildCompilation(
+      llvm::any_of(Args, IsLto) ? withoutUnusedSwitches(Args)
+                                : Words(Args.begin(), Args.end()));
   if (!C || C->containsError())
     return C;
   for (Command &Job : C->getJobs())

@@ -1,5 +1,9 @@
-// The priority advisor that creates its policy for the target of the function at hand. LLVM's own one is compiled under
-// another name (defs.bzl).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The priority advisor that creates its policy for the target of the function
+/// at hand. LLVM's own one is compiled under another name (defs.bzl).
+
 #include "PolicyTarget.h"
 #include "Unmeasured.h"
 
@@ -15,7 +19,7 @@
 using namespace llvm;
 
 namespace llvm {
-// LLVM's createReleaseModePriorityAdvisorAnalysis and -Provider, renamed.
+/// LLVM's createReleaseModePriorityAdvisorAnalysis and -Provider, renamed.
 RegAllocPriorityAdvisorAnalysisLegacy *createPolicyPriorityAdvisorAnalysis();
 RegAllocPriorityAdvisorProvider *createPolicyPriorityAdvisorProvider();
 } // namespace llvm
@@ -27,15 +31,19 @@ using AdvisorProvider = RegAllocPriorityAdvisorProvider;
 
 class ProviderOfTarget final : public AdvisorProvider {
 public:
-  explicit ProviderOfTarget(AdvisorProvider &Policy) : AdvisorProvider(AdvisorMode::Release), Policy(Policy) {}
-  explicit ProviderOfTarget(std::unique_ptr<AdvisorProvider> Owned) : ProviderOfTarget(*Owned) {
+  explicit ProviderOfTarget(AdvisorProvider &Policy)
+      : AdvisorProvider(AdvisorMode::Release), Policy(Policy) {}
+  explicit ProviderOfTarget(std::unique_ptr<AdvisorProvider> Owned)
+      : ProviderOfTarget(*Owned) {
     this->Owned = std::move(Owned);
   }
 
-  std::unique_ptr<RegAllocPriorityAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
-                                                      SlotIndexes &SI) override {
+  std::unique_ptr<RegAllocPriorityAdvisor>
+  getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
+             SlotIndexes &SI) override {
     // The first advisor creates the policy.
-    mlgo::warnIfTargetIsUnmeasured(mlgo::PrioritySlot, MF.getTarget().getTargetTriple());
+    mlgo::warnIfTargetIsUnmeasured(mlgo::PrioritySlot,
+                                   MF.getTarget().getTargetTriple());
     const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
     return Policy.getAdvisor(MF, RA, SI);
   }
@@ -74,5 +82,6 @@ Analysis *llvm::createReleaseModePriorityAdvisorAnalysis() {
 }
 
 AdvisorProvider *llvm::createReleaseModePriorityAdvisorProvider() {
-  return new ProviderOfTarget(std::unique_ptr<AdvisorProvider>(createPolicyPriorityAdvisorProvider()));
+  return new ProviderOfTarget(
+      std::unique_ptr<AdvisorProvider>(createPolicyPriorityAdvisorProvider()));
 }

@@ -1,4 +1,8 @@
-// One call of clang's back end, which a search repeats.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// One call of clang's back end, which a search repeats.
+
 #ifndef MLGO_RELEASE_SEARCH_BACKENDJOB_H
 #define MLGO_RELEASE_SEARCH_BACKENDJOB_H
 
@@ -16,7 +20,7 @@
 
 namespace mlgo::search {
 
-// What a back end is called with, but for its output.
+/// What a back end is called with, but for its output.
 struct Job {
   clang::CompilerInstance &CI;
   clang::CodeGenOptions &Options;
@@ -26,24 +30,27 @@ struct Job {
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files;
   clang::BackendConsumer *Consumer;
 
-  // Runs clang's function.
-  void emit(clang::BackendAction As, std::unique_ptr<llvm::raw_pwrite_stream> To) const;
+  /// Runs clang's function.
+  void emit(clang::BackendAction As,
+            std::unique_ptr<llvm::raw_pwrite_stream> To) const;
 };
 
-constexpr llvm::StringRef SearchOption = "mlgo-search", SearchFlag = "-mlgo-search";
+constexpr llvm::StringRef SearchOption = "mlgo-search",
+                          SearchFlag = "-mlgo-search";
 constexpr llvm::StringRef AdvisorMode = "enable-ml-inliner";
 constexpr llvm::StringRef TakenDecisions = "mlgo-decisions-taken";
 constexpr llvm::StringRef ReplayDecisions = "mlgo-decisions-replay";
 
-// Empty: the option's default.
+/// Empty: the option's default.
 void setOption(llvm::StringRef Name, llvm::StringRef Value);
 
-// LLVM's state for one attempt, in place of what the user's options say about inlining.
+/// LLVM's state for one attempt, in place of what the user's options say about
+/// inlining.
 class InliningOf {
 public:
   explicit InliningOf(const Attempt &Asked);
   InliningOf(const InliningOf &) = delete;
-  // Another module may follow.
+  /// Another module may follow.
   ~InliningOf();
 
 private:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "Build.h"
 
 #include <algorithm>
@@ -9,7 +11,8 @@
 namespace mlgo::search {
 namespace {
 
-// LLVM's mark of a name that the target does not decorate. Symbol tables do not have it.
+/// LLVM's mark of a name that the target does not decorate. Symbol tables do
+/// not have it.
 constexpr std::string_view Undecorated = "%01";
 
 std::string_view field(std::string_view Site, unsigned Number) {
@@ -28,7 +31,9 @@ std::string symbol(std::string_view Field) {
 
 std::string callerOf(std::string_view Site) { return symbol(field(Site, 0)); }
 std::string calleeOf(std::string_view Site) { return symbol(field(Site, 1)); }
-std::string placeOf(std::string_view Site) { return std::string(Site.substr(0, Site.rfind('\t'))); }
+std::string placeOf(std::string_view Site) {
+  return std::string(Site.substr(0, Site.rfind('\t')));
+}
 
 std::string fileOf(const Attempt &Asked) {
   std::string File = firstLine() + sectionHeader(AnyModule, Asked.Elsewhere);
@@ -52,7 +57,8 @@ Attempt attemptIn(std::string_view File) {
   Attempt Found;
   Found.Given = decisionsIn(File);
   const size_t From = File.find("\notherwise ") + 1;
-  if (const auto Rule = parseOtherwise(File.substr(From, File.find('\n', From) - From)))
+  if (const auto Rule =
+          parseOtherwise(File.substr(From, File.find('\n', From) - From)))
     Found.Elsewhere = *Rule;
   return Found;
 }
@@ -91,9 +97,12 @@ Functions Dependants::of(const std::string &Function) const {
 }
 
 void transplant(Build &Into, const Build &From, const Functions &Where) {
-  const auto IsThere = [&](const CallSite &Site) { return Where.count(callerOf(Site)) > 0; };
+  const auto IsThere = [&](const CallSite &Site) {
+    return Where.count(callerOf(Site)) > 0;
+  };
   for (auto Decision = Into.Decided.begin(); Decision != Into.Decided.end();)
-    Decision = IsThere(Decision->first) ? Into.Decided.erase(Decision) : std::next(Decision);
+    Decision = IsThere(Decision->first) ? Into.Decided.erase(Decision)
+                                        : std::next(Decision);
   for (const auto &Decision : From.Decided)
     if (IsThere(Decision.first))
       Into.Decided.insert(Decision);

@@ -1,4 +1,8 @@
-// What the functions of an object file cost in an image.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What the functions of an object file cost in an image.
+
 #ifndef MLGO_RELEASE_SEARCH_CODESIZE_H
 #define MLGO_RELEASE_SEARCH_CODESIZE_H
 
@@ -9,13 +13,17 @@
 
 namespace mlgo::search {
 
-// The share of its bytes that a function counts which other objects may have too: an image has it once.
+/// The share of its bytes that a function counts which other objects may have
+/// too: an image has it once.
 inline constexpr double ShareOfInlineFunction = 0.5;
 
-// Sets `Sizes` and `CodeBytes` of `Of`. Of several symbols at one address the one counts that `Defined` has.
-//
-// Prefix: what the target puts before each symbol (DataLayout::getGlobalPrefix), or 0.
-void addSizes(Build &Of, const llvm::object::ObjectFile &Object, const Functions &Defined, char Prefix);
+/// Sets `Sizes` and `CodeBytes` of `Of`. Of several symbols at one address the
+/// one counts that `Defined` has.
+///
+/// \param Prefix what the target puts before each symbol
+///   (DataLayout::getGlobalPrefix), or 0.
+void addSizes(Build &Of, const llvm::object::ObjectFile &Object,
+              const Functions &Defined, char Prefix);
 
 } // namespace mlgo::search
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "FunctionDigest.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -50,9 +52,10 @@ private:
   std::string Content;
 };
 
-// Kinds that say nothing about code.
+/// Kinds that say nothing about code.
 bool isAboutSource(unsigned Kind) {
-  return Kind == LLVMContext::MD_dbg || Kind == LLVMContext::MD_DIAssignID || Kind == LLVMContext::MD_annotation;
+  return Kind == LLVMContext::MD_dbg || Kind == LLVMContext::MD_DIAssignID ||
+         Kind == LLVMContext::MD_annotation;
 }
 
 } // namespace
@@ -79,7 +82,8 @@ public:
         add(I);
     }
     const auto Sum = xxh3_128bits(To.bytes());
-    return utohexstr(Sum.high64, /*LowerCase=*/true, 16) + utohexstr(Sum.low64, /*LowerCase=*/true, 16);
+    return utohexstr(Sum.high64, /*LowerCase=*/true, 16) +
+           utohexstr(Sum.low64, /*LowerCase=*/true, 16);
   }
 
 private:
@@ -105,7 +109,8 @@ private:
     } else if (const auto *const Asm = dyn_cast<InlineAsm>(&V)) {
       To.add(Asm->getAsmString());
       To.add(Asm->getConstraintString());
-      To.add(char(Asm->hasSideEffects() | Asm->isAlignStack() << 1 | Asm->canThrow() << 2));
+      To.add(char(Asm->hasSideEffects() | Asm->isAlignStack() << 1 |
+                  Asm->canThrow() << 2));
       To.add(Asm->getDialect());
     } else if (const auto *const Wrapped = dyn_cast<MetadataAsValue>(&V)) {
       add(Wrapped->getMetadata());
@@ -118,9 +123,11 @@ private:
       To.add(Local->getAlign().value());
       To.add(char(Local->isUsedWithInAlloca() | Local->isSwiftError() << 1));
     } else if (const auto *const Load = dyn_cast<LoadInst>(&I)) {
-      addAccess(Load->getAlign(), Load->isVolatile(), Load->getOrdering(), Load->getSyncScopeID());
+      addAccess(Load->getAlign(), Load->isVolatile(), Load->getOrdering(),
+                Load->getSyncScopeID());
     } else if (const auto *const Store = dyn_cast<StoreInst>(&I)) {
-      addAccess(Store->getAlign(), Store->isVolatile(), Store->getOrdering(), Store->getSyncScopeID());
+      addAccess(Store->getAlign(), Store->isVolatile(), Store->getOrdering(),
+                Store->getSyncScopeID());
     } else if (const auto *const Compare = dyn_cast<CmpInst>(&I)) {
       To.add(Compare->getPredicate());
     } else if (const auto *const Call = dyn_cast<CallBase>(&I)) {
@@ -137,12 +144,13 @@ private:
     } else if (const auto *const Shuffle = dyn_cast<ShuffleVectorInst>(&I)) {
       addAll(Shuffle->getShuffleMask());
     } else if (const auto *const Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
-      addAccess(Exchange->getAlign(), Exchange->isVolatile(), Exchange->getSuccessOrdering(),
-                Exchange->getSyncScopeID());
+      addAccess(Exchange->getAlign(), Exchange->isVolatile(),
+                Exchange->getSuccessOrdering(), Exchange->getSyncScopeID());
       To.add(Exchange->getFailureOrdering());
       To.add(char(Exchange->isWeak()));
     } else if (const auto *const Update = dyn_cast<AtomicRMWInst>(&I)) {
-      addAccess(Update->getAlign(), Update->isVolatile(), Update->getOrdering(), Update->getSyncScopeID());
+      addAccess(Update->getAlign(), Update->isVolatile(), Update->getOrdering(),
+                Update->getSyncScopeID());
       To.add(Update->getOperation());
     } else if (const auto *const Fence = dyn_cast<FenceInst>(&I)) {
       addAccess(Align(), false, Fence->getOrdering(), Fence->getSyncScopeID());
@@ -151,7 +159,8 @@ private:
     }
   }
 
-  void addAccess(Align At, bool IsVolatile, AtomicOrdering Ordering, SyncScope::ID Scope) {
+  void addAccess(Align At, bool IsVolatile, AtomicOrdering Ordering,
+                 SyncScope::ID Scope) {
     To.add(At.value());
     To.add(char(IsVolatile));
     To.add(Ordering);
@@ -197,7 +206,8 @@ private:
       return;
     if (const auto *const Text = dyn_cast<MDString>(Described)) {
       To.add(Text->getString());
-    } else if (const auto *const Wrapped = dyn_cast<ValueAsMetadata>(Described)) {
+    } else if (const auto *const Wrapped =
+                   dyn_cast<ValueAsMetadata>(Described)) {
       add(*Wrapped->getValue());
     } else if (const auto *const Node = dyn_cast<MDNode>(Described)) {
       To.add(Node->getNumOperands());
@@ -212,11 +222,14 @@ private:
   Function &F;
   Bytes To;
   DenseMap<const Value *, uint64_t> Numbers;
-  // In the order of the first visit: scopes of aliases differ by nothing but what refers to them.
+  /// In the order of the first visit: scopes of aliases differ by nothing but
+  /// what refers to them.
   DenseMap<const Metadata *, uint64_t> Seen;
 };
 
-std::string FunctionDigests::operator()(Function &F) { return Writer(*this, F).digest(); }
+std::string FunctionDigests::operator()(Function &F) {
+  return Writer(*this, F).digest();
+}
 
 uint64_t FunctionDigests::ofType(Type *T) {
   const auto [Known, IsNew] = Types.try_emplace(T, 0);

@@ -1,4 +1,8 @@
-// What code generation makes a function's code of, as a digest.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What code generation makes a function's code of, as a digest.
+
 #ifndef MLGO_RELEASE_SEARCH_FUNCTIONDIGEST_H
 #define MLGO_RELEASE_SEARCH_FUNCTIONDIGEST_H
 
@@ -18,11 +22,13 @@ class Type;
 
 namespace mlgo::search {
 
-// Equal digests in two copies of a process mean equal code: all that is digested is content, no address. Debug
-// information is left out. Names of other functions and variables count, with what code that uses them depends on.
+/// Equal digests in two copies of a process mean equal code: all that is
+/// digested is content, no address. Debug information is left out. Names of
+/// other functions and variables count, with what code that uses them depends
+/// on.
 class FunctionDigests {
 public:
-  // Of a function with a body. 32 characters.
+  /// Of a function with a body. 32 characters.
   std::string operator()(llvm::Function &F);
 
 private:

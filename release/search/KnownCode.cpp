@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "KnownCode.h"
 
 #include "FunctionDigest.h"
@@ -26,16 +28,18 @@ using namespace llvm;
 namespace mlgo::search {
 namespace {
 
-// Options with which functions of a module depend on each other.
-constexpr StringRef WholeModuleOptions[] = {"enable-ipra", "enable-machine-outliner", "split-machine-functions",
-                                            "basic-block-sections"};
+/// Options with which functions of a module depend on each other.
+constexpr StringRef WholeModuleOptions[] = {
+    "enable-ipra", "enable-machine-outliner", "split-machine-functions",
+    "basic-block-sections"};
 
-// The machine outliner of other targets takes code out of functions.
+/// The machine outliner of other targets takes code out of functions.
 bool generatesEachFunctionAlone(const Module &M) {
   const Triple Target(M.getTargetTriple());
   if (Target.getArch() != Triple::x86_64 || !Target.isOSBinFormatELF())
     return false;
-  // With an instruction at the entry of functions, also of those whose body is replaced.
+  // With an instruction at the entry of functions, also of those whose body is
+  // replaced.
   if (M.getModuleFlag("cf-protection-branch") || M.getModuleFlag("kcfi"))
     return false;
   auto &Options = cl::getRegisteredOptions();
@@ -45,40 +49,52 @@ bool generatesEachFunctionAlone(const Module &M) {
   });
 }
 
-// Attributes that add code which no body has.
+/// Attributes that add code which no body has.
 bool hasCodeBesides(const Function &F) {
-  return F.hasPrefixData() || F.hasPrologueData() || F.hasFnAttribute(Attribute::Naked) ||
-         any_of(std::initializer_list<StringRef>{"patchable-function", "patchable-function-entry",
-                                                 "patchable-function-prefix", "function-instrument", "fentry-call"},
+  return F.hasPrefixData() || F.hasPrologueData() ||
+         F.hasFnAttribute(Attribute::Naked) ||
+         any_of(std::initializer_list<StringRef>{"patchable-function",
+                                                 "patchable-function-entry",
+                                                 "patchable-function-prefix",
+                                                 "function-instrument",
+                                                 "fentry-call"},
                 [&](StringRef Name) { return F.hasFnAttribute(Name); });
 }
 
-// The assembler writes a short jump to a near function whose symbol it resolves itself.
+/// The assembler writes a short jump to a near function whose symbol it
+/// resolves itself.
 bool mayJumpNearby(const Function &F) {
   const Module &M = *F.getParent();
   return any_of(instructions(F), [&](const Instruction &I) {
     const auto *const Call = dyn_cast<CallInst>(&I);
-    const Function *const Callee = Call && Call->isTailCall() ? Call->getCalledFunction() : nullptr;
+    const Function *const Callee =
+        Call && Call->isTailCall() ? Call->getCalledFunction() : nullptr;
     return Callee && !Callee->isDeclaration() &&
-           (Callee->hasLocalLinkage() || (Callee->isDSOLocal() && M.getPIELevel() == PIELevel::Default));
+           (Callee->hasLocalLinkage() ||
+            (Callee->isDSOLocal() && M.getPIELevel() == PIELevel::Default));
   });
 }
 
 bool isForItself(const Function &F) {
-  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !hasCodeBesides(F) &&
-         none_of(F, [](const BasicBlock &BB) { return BB.hasAddressTaken(); }) && (F.hasComdat() || !mayJumpNearby(F));
+  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() &&
+         !hasCodeBesides(F) &&
+         none_of(F,
+                 [](const BasicBlock &BB) { return BB.hasAddressTaken(); }) &&
+         (F.hasComdat() || !mayJumpNearby(F));
 }
 
 void replaceBody(Function &F, uint64_t Bytes) {
   // Unlike deleteBody, it keeps the linkage.
   F.dropAllReferences();
-  F.setAttributes(F.getAttributes().removeFnAttribute(F.getContext(), Attribute::UWTable));
+  F.setAttributes(
+      F.getAttributes().removeFnAttribute(F.getContext(), Attribute::UWTable));
   F.addFnAttr(Attribute::Naked);
   F.addFnAttr(Attribute::NoInline);
   F.addFnAttr(Attribute::NoUnwind);
   F.clearMetadata();
   IRBuilder<> Body(BasicBlock::Create(F.getContext(), "", &F));
-  Body.CreateCall(InlineAsm::get(FunctionType::get(Body.getVoidTy(), false), ".skip " + utostr(Bytes), "",
+  Body.CreateCall(InlineAsm::get(FunctionType::get(Body.getVoidTy(), false),
+                                 ".skip " + utostr(Bytes), "",
                                  /*hasSideEffects=*/true));
   Body.CreateUnreachable();
 }
@@ -107,7 +123,8 @@ std::string replaceKnown(Module &M, const KnownCode &Known) {
   return Others;
 }
 
-void addKnown(KnownCode &Known, StringRef Digests, const object::ObjectFile &Object) {
+void addKnown(KnownCode &Known, StringRef Digests,
+              const object::ObjectFile &Object) {
   StringMap<uint64_t> Sizes;
   for (const auto &[Symbol, Size] : object::computeSymbolSizes(Object)) {
     if (Expected<StringRef> Name = Symbol.getName())
@@ -120,7 +137,8 @@ void addKnown(KnownCode &Known, StringRef Digests, const object::ObjectFile &Obj
     std::tie(Line, Digests) = Digests.split('\n');
     const auto [Digest, Name] = Line.split('\t');
     const auto Found = Sizes.find(Name);
-    // Nothing is known of a function with several symbols or none, such as one whose name the target changes.
+    // Nothing is known of a function with several symbols or none, such as one
+    // whose name the target changes.
     if (Found != Sizes.end() && Found->second > 0)
       Known.emplace(Digest.str(), Found->second);
   }

@@ -1,4 +1,8 @@
-// Functions whose code is known from an earlier try of the same search.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Functions whose code is known from an earlier try of the same search.
+
 #ifndef MLGO_RELEASE_SEARCH_KNOWNCODE_H
 #define MLGO_RELEASE_SEARCH_KNOWNCODE_H
 
@@ -15,17 +19,22 @@ class Module;
 
 namespace mlgo::search {
 
-// Digest of an optimised function → bytes of its code.
+/// Digest of an optimised function → bytes of its code.
 using KnownCode = std::map<std::string, uint64_t>;
 
-// Replaces the bodies of optimised functions in `Known` by as many bytes, which are generated in no time, and returns
-// the digests of all others, a line `digest TAB name` each. Sections and the sizes of symbols stay what they were.
-//
-// Returns nothing where code generation is not known to treat each function for itself.
+/// Replaces the bodies of optimised functions in `Known` by as many bytes,
+/// which are generated in no time, and returns the digests of all others, a
+/// line `digest TAB name` each. Sections and the sizes of symbols stay what
+/// they were.
+///
+/// Returns nothing where code generation is not known to treat each function
+/// for itself.
 std::string replaceKnown(llvm::Module &M, const KnownCode &Known);
 
-// Adds the functions of `Digests`, with their sizes in the object of the same compile.
-void addKnown(KnownCode &Known, llvm::StringRef Digests, const llvm::object::ObjectFile &Object);
+/// Adds the functions of `Digests`, with their sizes in the object of the same
+/// compile.
+void addKnown(KnownCode &Known, llvm::StringRef Digests,
+              const llvm::object::ObjectFile &Object);
 
 } // namespace mlgo::search
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "ModuleSearch.h"
 
 #include "Moves.h"
@@ -13,27 +15,32 @@
 namespace mlgo::search {
 namespace {
 
-// Less is no gain: functions that other objects have too count by a share of their bytes.
+/// Less is no gain: functions that other objects have too count by a share of
+/// their bytes.
 constexpr double LeastGain = 0.5;
 
 constexpr Otherwise Default = {};
-const Attempt ReleasedDefault = {Default, {}, true}, ReleasedPolicy = {Otherwise::policy(), {}, true};
+const Attempt ReleasedDefault = {Default, {}, true},
+              ReleasedPolicy = {Otherwise::policy(), {}, true};
 
 struct Compiled {
   Attempt Asked;
   Build Result;
 };
 
-// What is tried after the default and the embedded policy: one limit of cost for all calls, the most useful ones first.
-// Negative limits leave out what pays in speed only.
+/// What is tried after the default and the embedded policy: one limit of cost
+/// for all calls, the most useful ones first. Negative limits leave out what
+/// pays in speed only.
 constexpr int64_t CostLimits[] = {15, -15, 30, INT32_MIN, 60};
-// Of so many tries one is for a limit. Moves, which get the others, gain more from a try.
+/// Of so many tries one is for a limit. Moves, which get the others, gain more
+/// from a try.
 constexpr unsigned TriesOfALimit = 4;
 
 class Search {
 public:
   Search(const Compile &Run, unsigned Tries, bool HasPolicy)
-      : Run(Run), Left(Tries), Limits(Tries / TriesOfALimit), HasPolicy(HasPolicy) {}
+      : Run(Run), Left(Tries), Limits(Tries / TriesOfALimit),
+        HasPolicy(HasPolicy) {}
 
   Found run() {
     if (!tryNext(ReleasedDefault))
@@ -44,11 +51,12 @@ public:
   }
 
 private:
-  // Fills `Tried`, which has the default already.
+  /// Fills `Tried`, which has the default already.
   void explore() {
     if (HasPolicy)
       tryNext(ReleasedPolicy);
-    for (size_t Number = 0; Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
+    for (size_t Number = 0;
+         Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
       tryNext({Otherwise::costBelow(CostLimits[Number])});
     if (Left == 0)
       return;
@@ -57,13 +65,14 @@ private:
       ;
   }
 
-  // What is expected of the best parts of all whole policies. The compile that tries the first moves tells whether it
-  // is so.
+  /// What is expected of the best parts of all whole policies. The compile that
+  /// tries the first moves tells whether it is so.
   Build mix() {
     std::vector<std::pair<double, const Build *>> BySize;
     for (size_t Number = 0; Number < Tried.size(); ++Number)
       BySize.emplace_back(Tried[Number].Result.total(), &Tried[Number].Result);
-    // The vector keeps equal ones in the order of their addresses, which is that in `Tried`.
+    // The vector keeps equal ones in the order of their addresses, which is
+    // that in `Tried`.
     std::sort(BySize.begin(), BySize.end());
     Build Expected = *BySize.front().second;
     for (const auto &[_, Other] : BySize)
@@ -72,17 +81,20 @@ private:
     return Expected;
   }
 
-  // Tries independent moves from `Expected` in one compile, and applies to it those that help. The next compile
-  // confirms them; the last one that is left does nothing else. Returns: whether there was something to try.
+  /// Tries independent moves from `Expected` in one compile, and applies to it
+  /// those that help. The next compile confirms them; the last one that is left
+  /// does nothing else. Returns: whether there was something to try.
   bool improve(Build &Expected) {
-    std::vector<Move> Moves = Left == 1 && Unconfirmed ? std::vector<Move>() : untried(Expected);
+    std::vector<Move> Moves =
+        Left == 1 && Unconfirmed ? std::vector<Move>() : untried(Expected);
     if (Moves.empty() && !Unconfirmed)
       return false;
     Build Asked = Expected;
     for (const Move &Change : Moves)
       for (const auto &[Site, Inline] : Change.Flips)
         Asked.Decided[Site] = Inline;
-    // Otherwise what was put together before stays unconfirmed: the compile has changes of its own.
+    // Otherwise what was put together before stays unconfirmed: the compile has
+    // changes of its own.
     if (Moves.empty())
       Unconfirmed = false;
     if (!tryNext(fixed(Asked)))
@@ -110,7 +122,7 @@ private:
 
   static Attempt fixed(const Build &Of) { return {Default, Of.Decided}; }
 
-  // The compile is then the last of `Tried`. Returns: whether it succeeded.
+  /// The compile is then the last of `Tried`. Returns: whether it succeeded.
   bool tryNext(Attempt Asked) {
     --Left;
     Outcome Made = Run(Asked, /*KeepsObject=*/Tried.empty() || Left == 0);
@@ -124,11 +136,13 @@ private:
     return true;
   }
 
-  // The first of the smallest that have at most so much code as the released ones.
+  /// The first of the smallest that have at most so much code as the released
+  /// ones.
   const Compiled &best() const {
     const Compiled *Best = nullptr;
     for (const Compiled &One : Tried)
-      if (One.Result.CodeBytes <= MostCodeBytes && (!Best || One.Result.total() <= Best->Result.total() - LeastGain))
+      if (One.Result.CodeBytes <= MostCodeBytes &&
+          (!Best || One.Result.total() <= Best->Result.total() - LeastGain))
         Best = &One;
     return *Best;
   }
@@ -139,9 +153,9 @@ private:
   const bool HasPolicy;
   std::vector<Compiled> Tried;
   uint64_t MostCodeBytes = UINT64_MAX;
-  // Of moves that were tried.
+  /// Of moves that were tried.
   std::set<std::string> Names;
-  // Whether parts or moves were put together that no compile has had together.
+  /// Whether parts or moves were put together that no compile has had together.
   bool Unconfirmed = false;
 };
 

@@ -1,4 +1,9 @@
-// -mlgo-allocations: the search for better evictions inside the release compilers (README.md).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// -mlgo-allocations: the search for better evictions inside the release
+/// compilers (README.md).
+
 #include "EvictionDecisions.h"
 #include "EvictionSearch.h"
 #include "ExecutedCost.h"
@@ -21,50 +26,62 @@
 
 using namespace llvm;
 
-// LLVM's function, which makes a pass that does nothing in release compilers.
+/// LLVM's function, which makes a pass that does nothing in release compilers.
 FunctionPass *createIdlePass() __asm__("__real_" MLGO_CREATE_SCORING_PASS);
-// What LLVM calls in its place. The pass comes when the registers of a function are allocated.
+/// What LLVM calls in its place. The pass comes when the registers of a
+/// function are allocated.
 FunctionPass *createScoringPass() __asm__("__wrap_" MLGO_CREATE_SCORING_PASS);
 
 namespace {
 
-// The weights of executed_cost (mlgo/problems/executed_cost.py).
+/// The weights of executed_cost (mlgo/problems/executed_cost.py).
 constexpr double WeightOfReference = 1, WeightOfCalleeSavedRegister = 4;
 
-// Beyond so many random tries, single decisions are tried the other way.
+/// Beyond so many random tries, single decisions are tried the other way.
 constexpr unsigned MostNoisyTries = 16;
 
 std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy);
 
-cl::opt<unsigned> Allocations("mlgo-allocations", cl::Hidden, cl::init(1), cl::value_desc("N"),
-                              cl::desc("Allocate the registers of each function up to N times, with different "
-                                       "evictions, and keep the allocation that executes least, by the frequencies of "
-                                       "its blocks. Default: 1"),
-                              cl::callback([](const unsigned &Count) {
-                                if (Count == 0)
-                                  mlgo::endWithUsageError("-mlgo-allocations: 0 allocations make no code. Give 1 or "
-                                                          "more");
-                                if (Count == 1)
-                                  return;
-                                mlgo::answerEvictionsBy(answersOf);
-                                mlgo::replaceDefaultEvictionAdvisor();
-                              }));
+cl::opt<unsigned> Allocations(
+    "mlgo-allocations", cl::Hidden, cl::init(1), cl::value_desc("N"),
+    cl::desc(
+        "Allocate the registers of each function up to N times, with different "
+        "evictions, and keep the allocation that executes least, by the "
+        "frequencies of "
+        "its blocks. Default: 1"),
+    cl::callback([](const unsigned &Count) {
+      if (Count == 0)
+        mlgo::endWithUsageError(
+            "-mlgo-allocations: 0 allocations make no code. Give 1 or "
+            "more");
+      if (Count == 1)
+        return;
+      mlgo::answerEvictionsBy(answersOf);
+      mlgo::replaceDefaultEvictionAdvisor();
+    }));
 
-// By default, functions of up to 10,000 questions, some 6,000 lines, have all tries of -mlgo-allocations=18.
-cl::opt<uint64_t> MostWork("mlgo-allocations-work", cl::Hidden, cl::init(1600000000),
-                           cl::desc("For each function, -mlgo-allocations makes at most so many tries, after those of the "
-                                    "heuristic and the policy, times the square of the evictions that the heuristic is "
-                                    "asked about. Default: 1600000000"));
+/// By default, functions of up to 10,000 questions, some 6,000 lines, have all
+/// tries of -mlgo-allocations=18.
+cl::opt<uint64_t>
+    MostWork("mlgo-allocations-work", cl::Hidden, cl::init(1600000000),
+             cl::desc("For each function, -mlgo-allocations makes at most so "
+                      "many tries, after those of the "
+                      "heuristic and the policy, times the square of the "
+                      "evictions that the heuristic is "
+                      "asked about. Default: 1600000000"));
 
 void refuseDecisionFiles() {
   for (const StringRef Name : {"mlgo-decisions", "mlgo-evictions-taken"})
     if (mlgo::isGiven(Name))
-      mlgo::endWithUsageError("-mlgo-allocations: does not go together with -" + Name +
-                              ", which is about other decisions. Remove one of the two options");
+      mlgo::endWithUsageError(
+          "-mlgo-allocations: does not go together with -" + Name +
+          ", which is about other decisions. Remove one of the two options");
 }
 
-// Of the blocks of a function: how often the hottest one ran. Empty: there is no profile.
-std::optional<uint64_t> mostRuns(const MachineFunction &MF, const MachineBlockFrequencyInfo &Frequencies) {
+/// Of the blocks of a function: how often the hottest one ran. Empty: there is
+/// no profile.
+std::optional<uint64_t> mostRuns(const MachineFunction &MF,
+                                 const MachineBlockFrequencyInfo &Frequencies) {
   std::optional<uint64_t> Most;
   for (const MachineBasicBlock &Block : MF)
     if (const auto Runs = Frequencies.getBlockProfileCount(&Block))
@@ -74,7 +91,8 @@ std::optional<uint64_t> mostRuns(const MachineFunction &MF, const MachineBlockFr
 
 class SearchedAllocations final : public mlgo::EvictionSearch {
 public:
-  SearchedAllocations(const Module &M, bool HasPolicy) : EvictionSearch("-mlgo-allocations", HasPolicy, /*Seed=*/1), Profile(M) {
+  SearchedAllocations(const Module &M, bool HasPolicy)
+      : EvictionSearch("-mlgo-allocations", HasPolicy, /*Seed=*/1), Profile(M) {
     const unsigned Starts = HasPolicy ? 2 : 1;
     const unsigned More = std::max<unsigned>(Allocations, Starts) - Starts;
     Limits.NoisyTries = std::min(More, MostNoisyTries);
@@ -83,13 +101,16 @@ public:
   }
 
 private:
-  std::optional<mlgo::SearchLimits> limitsOf(const MachineFunction &MF,
-                                             const MachineBlockFrequencyInfo &Frequencies) const override {
+  std::optional<mlgo::SearchLimits>
+  limitsOf(const MachineFunction &MF,
+           const MachineBlockFrequencyInfo &Frequencies) const override {
     const auto Runs = mostRuns(MF, Frequencies);
     if (Runs && *Runs == 0)
       return std::nullopt;
-    // Where little time is spent, the better one of heuristic and policy will do.
-    const bool IsHot = !Runs || !Profile.hasProfileSummary() || Profile.isHotCount(*Runs);
+    // Where little time is spent, the better one of heuristic and policy will
+    // do.
+    const bool IsHot =
+        !Runs || !Profile.hasProfileSummary() || Profile.isHotCount(*Runs);
     return IsHot ? Limits : mlgo::SearchLimits();
   }
 
@@ -104,14 +125,16 @@ std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy) {
   return std::make_unique<SearchedAllocations>(M, HasPolicy);
 }
 
-// Tells the search what an allocated function costs.
+/// Tells the search what an allocated function costs.
 class AllocationCost final : public MachineFunctionPass {
 public:
   static char ID;
   AllocationCost() : MachineFunctionPass(ID) {}
 
 private:
-  StringRef getPassName() const override { return "Cost of the register allocation"; }
+  StringRef getPassName() const override {
+    return "Cost of the register allocation";
+  }
 
   void getAnalysisUsage(AnalysisUsage &AU) const override {
     AU.setPreservesAll();
@@ -122,12 +145,16 @@ private:
 
   bool runOnMachineFunction(MachineFunction &MF) override {
     const auto Cost = [&] {
-      const MachineBlockFrequencyInfo &Frequencies = getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI();
+      const MachineBlockFrequencyInfo &Frequencies =
+          getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI();
       const mlgo::ExecutedCost Executed = mlgo::executedCost(MF, Frequencies);
-      return static_cast<float>(Executed.Instructions + WeightOfReference * Executed.MemoryReferences +
-                                WeightOfCalleeSavedRegister * Executed.CalleeSavedRegisters);
+      return static_cast<float>(Executed.Instructions +
+                                WeightOfReference * Executed.MemoryReferences +
+                                WeightOfCalleeSavedRegister *
+                                    Executed.CalleeSavedRegisters);
     };
-    getAnalysis<RegAllocEvictionAdvisorAnalysisLegacy>().logRewardIfNeeded(MF, Cost);
+    getAnalysis<RegAllocEvictionAdvisorAnalysisLegacy>().logRewardIfNeeded(
+        MF, Cost);
     return false;
   }
 };
@@ -136,4 +163,6 @@ private:
 
 char AllocationCost::ID = 0;
 
-FunctionPass *createScoringPass() { return Allocations > 1 ? new AllocationCost() : createIdlePass(); }
+FunctionPass *createScoringPass() {
+  return Allocations > 1 ? new AllocationCost() : createIdlePass();
+}

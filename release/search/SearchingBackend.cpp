@@ -1,7 +1,12 @@
-// clang's back end, once for each attempt of a search (README.md).
-//
-// The linker sends clang's calls of emitBackendOutput here (BUILD.bazel). At that point the front end is through: what
-// it prints and writes is printed and written once.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// clang's back end, once for each attempt of a search (README.md).
+///
+/// The linker sends clang's calls of emitBackendOutput here (BUILD.bazel). At
+/// that point the front end is through: what it prints and writes is printed
+/// and written once.
+
 #include "BackendJob.h"
 #include "EmbeddedModel.h"
 #include "InliningDecisions.h"
@@ -39,17 +44,20 @@ using clang::CompilerInstance;
 using FileSystem = IntrusiveRefCntPtr<vfs::FileSystem>;
 using Output = std::unique_ptr<raw_pwrite_stream>;
 
-// clang's function.
-void emitOnce(CompilerInstance &, CodeGenOptions &, StringRef, Module *, BackendAction, FileSystem, Output,
+/// clang's function.
+void emitOnce(CompilerInstance &, CodeGenOptions &, StringRef, Module *,
+              BackendAction, FileSystem, Output,
               BackendConsumer *) __asm__(MLGO_REAL_EMIT_BACKEND_OUTPUT);
-// What clang calls in its place.
-void emitSearching(CompilerInstance &, CodeGenOptions &, StringRef, Module *, BackendAction, FileSystem, Output,
+/// What clang calls in its place.
+void emitSearching(CompilerInstance &, CodeGenOptions &, StringRef, Module *,
+                   BackendAction, FileSystem, Output,
                    BackendConsumer *) __asm__(MLGO_WRAPPED_EMIT_BACKEND_OUTPUT);
 
-static cl::opt<unsigned> Tries(
-    "mlgo-search", cl::Hidden, cl::init(1), cl::value_desc("N"),
-    cl::desc("Compile each module for size up to N times with different inlining decisions, and emit the smallest "
-             "object. Default: 1"));
+static cl::opt<unsigned>
+    Tries("mlgo-search", cl::Hidden, cl::init(1), cl::value_desc("N"),
+          cl::desc("Compile each module for size up to N times with different "
+                   "inlining decisions, and emit the smallest "
+                   "object. Default: 1"));
 
 namespace mlgo::search {
 
@@ -70,7 +78,8 @@ static cl::opt<InliningAdvisorMode> &advisorMode() {
 InliningOf::InliningOf(const Attempt &Asked) : Before(advisorMode()) {
   const bool IsDefault = Asked.Elsewhere == Otherwise();
   // The account of decisions is an advisor's, which the default has none of.
-  if (!Asked.AsReleased || (IsDefault && (isGiven(TakenDecisions) || isGiven(ReplayDecisions))))
+  if (!Asked.AsReleased ||
+      (IsDefault && (isGiven(TakenDecisions) || isGiven(ReplayDecisions))))
     giveDecisions(fileOf(Asked));
   else if (IsDefault)
     advisorMode() = InliningAdvisorMode::Default;
@@ -90,72 +99,94 @@ constexpr StringRef GivenDecisions = "mlgo-decisions";
 
 using Level = clang::DiagnosticsEngine::Level;
 
-void say(CompilerInstance &CI, Level As, StringRef Option, const Twine &Message) {
+void say(CompilerInstance &CI, Level As, StringRef Option,
+         const Twine &Message) {
   clang::DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
-  Diagnostics.Report(Diagnostics.getCustomDiagID(As, "-%0: %1")) << Option << Message.str();
+  Diagnostics.Report(Diagnostics.getCustomDiagID(As, "-%0: %1"))
+      << Option << Message.str();
 }
 
-// Whether a search can make the code smaller. Says so once if the user may have expected that.
+/// Whether a search can make the code smaller. Says so once if the user may
+/// have expected that.
 bool canSearch(const Job &Of) {
-  if (Of.Action != clang::Backend_EmitObj && Of.Action != clang::Backend_EmitAssembly) {
+  if (Of.Action != clang::Backend_EmitObj &&
+      Of.Action != clang::Backend_EmitAssembly) {
     // Nothing is optimised in the first steps of -save-temps.
     if (!Of.Options.DisableLLVMPasses)
       say(Of.CI, Level::Warning, SearchOption,
-          "has no effect, because this compile makes no code. Remove the option, or -flto or -emit-llvm");
+          "has no effect, because this compile makes no code. Remove the "
+          "option, or -flto or -emit-llvm");
     return false;
   }
   const auto HasBody = [](const Function &F) { return !F.isDeclaration(); };
-  const auto IsForSize = [](const Function &F) { return !F.isDeclaration() && F.hasOptSize(); };
+  const auto IsForSize = [](const Function &F) {
+    return !F.isDeclaration() && F.hasOptSize();
+  };
   if (none_of(Of.M, IsForSize)) {
-    // Sanitizers add local functions to modules of data, which have nothing to search for.
-    if (any_of(Of.M, [&](const Function &F) { return HasBody(F) && !F.hasLocalLinkage(); }))
+    // Sanitizers add local functions to modules of data, which have nothing to
+    // search for.
+    if (any_of(Of.M, [&](const Function &F) {
+          return HasBody(F) && !F.hasLocalLinkage();
+        }))
       say(Of.CI, Level::Warning, SearchOption,
           "has no effect, because " + Of.M.getModuleIdentifier() +
-              " has no function that is optimised for size. Compile with -Oz or -Os, or remove the option");
+              " has no function that is optimised for size. Compile with -Oz "
+              "or -Os, or remove the option");
     return false;
   }
   return count_if(Of.M, HasBody) > 1;
 }
 
-// The search of SearchedAllocations.cpp, which such a compile never reaches.
+/// The search of SearchedAllocations.cpp, which such a compile never reaches.
 void warnIfNothingIsAllocated(const Job &Of) {
   if (!isGiven(AllocationsOption) || Of.Options.DisableLLVMPasses)
     return;
-  if (Of.Action != clang::Backend_EmitObj && Of.Action != clang::Backend_EmitAssembly)
+  if (Of.Action != clang::Backend_EmitObj &&
+      Of.Action != clang::Backend_EmitAssembly)
     say(Of.CI, Level::Warning, AllocationsOption,
-        "has no effect, because this compile allocates no registers. Remove the option, or -flto or -emit-llvm");
+        "has no effect, because this compile allocates no registers. Remove "
+        "the option, or -flto or -emit-llvm");
   else if (Of.Options.OptimizationLevel == 0)
     say(Of.CI, Level::Warning, AllocationsOption,
-        "has no effect, because -O0 allocates registers in another way. Remove the option, or give -O1 or more");
+        "has no effect, because -O0 allocates registers in another way. Remove "
+        "the option, or give -O1 or more");
 }
 
-// Whether the object is all that the user sees of a compile.
+/// Whether the object is all that the user sees of a compile.
 bool isObjectAlone(const Job &Of) {
   const CodeGenOptions &Options = Of.Options;
-  return Of.Action == clang::Backend_EmitObj && Options.SplitDwarfOutput.empty() && Options.StackUsageOutput.empty() &&
-         Options.SaveTempsFilePrefix.empty() && Options.OptRecordFile.empty() && !Options.TimePasses &&
-         Of.CI.getFrontendOpts().StatsFile.empty() && !timeTraceProfilerEnabled() && !isGiven(TakenDecisions) &&
+  return Of.Action == clang::Backend_EmitObj &&
+         Options.SplitDwarfOutput.empty() && Options.StackUsageOutput.empty() &&
+         Options.SaveTempsFilePrefix.empty() && Options.OptRecordFile.empty() &&
+         !Options.TimePasses && Of.CI.getFrontendOpts().StatsFile.empty() &&
+         !timeTraceProfilerEnabled() && !isGiven(TakenDecisions) &&
          !isGiven(ReplayDecisions);
 }
 
-// A first try that is lost must be lost by the compile too, which then tells why.
+/// A first try that is lost must be lost by the compile too, which then tells
+/// why.
 void repeatLost(const Job &Of) {
   const InliningOf Repeated({{}, {}, true});
   SmallVector<char, 0> Nowhere;
-  Of.emit(clang::Backend_EmitObj, std::make_unique<raw_svector_ostream>(Nowhere));
+  Of.emit(clang::Backend_EmitObj,
+          std::make_unique<raw_svector_ostream>(Nowhere));
   if (!Of.CI.getDiagnostics().hasErrorOccurred())
     say(Of.CI, Level::Error, SearchOption,
-        "the first try failed in a copy of the compiler, and not in the compiler itself. Report this with the module, "
+        "the first try failed in a copy of the compiler, and not in the "
+        "compiler itself. Report this with the module, "
         "or remove the option");
 }
 
-// For -Rpass=mlgo-search.
+/// For -Rpass=mlgo-search.
 void remark(const Job &Of, const Searched &Done) {
-  const auto First = find_if(Of.M, [](const Function &F) { return !F.isDeclaration(); });
-  OptimizationRemark Remark(SearchOption.data(), "Searched", DiagnosticLocation(First->getSubprogram()),
+  const auto First =
+      find_if(Of.M, [](const Function &F) { return !F.isDeclaration(); });
+  OptimizationRemark Remark(SearchOption.data(), "Searched",
+                            DiagnosticLocation(First->getSubprogram()),
                             &First->getEntryBlock());
-  Remark << ore::NV("Module", Of.M.getModuleIdentifier()) << ": " << ore::NV("Bytes", Done.BytesAfter)
-         << " bytes of code, by default " << ore::NV("BytesOfDefault", Done.BytesBefore) << "; "
+  Remark << ore::NV("Module", Of.M.getModuleIdentifier()) << ": "
+         << ore::NV("Bytes", Done.BytesAfter) << " bytes of code, by default "
+         << ore::NV("BytesOfDefault", Done.BytesBefore) << "; "
          << ore::NV("Compiles", Done.Compiles) << " compiles";
   Of.M.getContext().diagnose(Remark);
 }
@@ -181,15 +212,20 @@ void search(const Job &Of, Output To) {
 } // namespace
 } // namespace mlgo::search
 
-void emitSearching(CompilerInstance &CI, CodeGenOptions &Options, StringRef DataLayout, Module *M, BackendAction Action,
+void emitSearching(CompilerInstance &CI, CodeGenOptions &Options,
+                   StringRef DataLayout, Module *M, BackendAction Action,
                    FileSystem Files, Output To, BackendConsumer *Consumer) {
   using namespace mlgo::search;
-  const Job Asked = {CI, Options, DataLayout, *M, Action, std::move(Files), Consumer};
+  const Job Asked = {CI,     Options,          DataLayout, *M,
+                     Action, std::move(Files), Consumer};
   warnIfNothingIsAllocated(Asked);
   if (Tries == 0)
-    say(CI, Level::Error, SearchOption, "0 compiles write no object. Give 1 or more");
+    say(CI, Level::Error, SearchOption,
+        "0 compiles write no object. Give 1 or more");
   else if (Tries > 1 && mlgo::isGiven(GivenDecisions))
-    say(CI, Level::Error, SearchOption, "-mlgo-decisions has taken the decisions. Remove one of the two options");
+    say(CI, Level::Error, SearchOption,
+        "-mlgo-decisions has taken the decisions. Remove one of the two "
+        "options");
   else if (Tries == 1 || !canSearch(Asked))
     Asked.emit(Action, std::move(To));
   else

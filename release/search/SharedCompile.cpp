@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "SharedCompile.h"
 
 #include "CodeSize.h"
@@ -31,21 +33,23 @@ using namespace llvm;
 namespace mlgo::search {
 namespace {
 
-// Of the files that a back end opens itself, none but the object's. The code is the same without them.
+/// Of the files that a back end opens itself, none but the object's. The code
+/// is the same without them.
 void writeNothingBesides(clang::CodeGenOptions &Options) {
   Options.SplitDwarfOutput.clear();
   Options.StackUsageOutput.clear();
   Options.SaveTempsFilePrefix.clear();
 }
 
-// Notes the first error, and whether there was any message.
+/// Notes the first error, and whether there was any message.
 class Messages final : public clang::DiagnosticConsumer {
 public:
   std::string FirstError;
   bool Any = false;
 
 private:
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level As, const clang::Diagnostic &Message) override {
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level As,
+                        const clang::Diagnostic &Message) override {
     DiagnosticConsumer::HandleDiagnostic(As, Message);
     Any = true;
     if (As < clang::DiagnosticsEngine::Error || !FirstError.empty())
@@ -56,7 +60,7 @@ private:
   }
 };
 
-// The former consumer is never destroyed: its destructor may write.
+/// The former consumer is never destroyed: its destructor may write.
 Messages &noteMessagesOf(clang::DiagnosticsEngine &Diagnostics) {
   (void)Diagnostics.takeClient().release();
   auto *const Noted = new Messages;
@@ -68,7 +72,8 @@ Functions definedIn(const Module &M) {
   Functions Names;
   for (const Function &F : M)
     if (!F.isDeclaration())
-      Names.insert(escaped(GlobalValue::dropLLVMManglingEscape(F.getName()).str()));
+      Names.insert(
+          escaped(GlobalValue::dropLLVMManglingEscape(F.getName()).str()));
   return Names;
 }
 
@@ -76,7 +81,8 @@ using Object = SmallVector<char, 0>;
 
 StringRef textOf(const Object &Of) { return StringRef(Of.data(), Of.size()); }
 
-// The parts, and after them their lengths: an object that comes first keeps its alignment.
+/// The parts, and after them their lengths: an object that comes first keeps
+/// its alignment.
 std::string message(std::initializer_list<StringRef> Parts) {
   std::string Text, Lengths;
   for (const StringRef Part : Parts) {
@@ -106,11 +112,13 @@ struct Kept {
   bool Prints;
 };
 
-// A copy of clang's process that reaches the inliner once. There it becomes the parent of a copy for each try, and
-// itself the compile that the search chose.
+/// A copy of clang's process that reaches the inliner once. There it becomes
+/// the parent of a copy for each try, and itself the compile that the search
+/// chose.
 class SharedCompile {
 public:
-  SharedCompile(const Job &Of, unsigned Tries) : Of(Of), Tries(Tries), Said(noteMessagesOf(Of.CI.getDiagnostics())) {
+  SharedCompile(const Job &Of, unsigned Tries)
+      : Of(Of), Tries(Tries), Said(noteMessagesOf(Of.CI.getDiagnostics())) {
     Printed = positionOfStreams();
   }
 
@@ -118,7 +126,8 @@ public:
     writeNothingBesides(Of.Options);
     setOption(ReplayDecisions, "");
     setOption(TakenDecisions, "");
-    // The pipeline is the same for all tries: the advisor is made when the inliner starts.
+    // The pipeline is the same for all tries: the advisor is made when the
+    // inliner starts.
     replaceDefaultInliner();
     // Back ends of ThinLTO have a pipeline of their own.
     IsShared = Of.Options.ThinLTOIndexFile.empty();
@@ -126,8 +135,9 @@ public:
       searchHere();
     else
       Of.Options.PassBuilderCallbacks.push_back([this](PassBuilder &Building) {
-        Building.getPassInstrumentationCallbacks()->registerBeforeNonSkippedPassCallback(
-            [this](StringRef Pass, Any) { reach(Pass); });
+        Building.getPassInstrumentationCallbacks()
+            ->registerBeforeNonSkippedPassCallback(
+                [this](StringRef Pass, Any) { reach(Pass); });
       });
     if (IsShared)
       Of.emit(clang::Backend_EmitNothing, nullptr);
@@ -144,11 +154,14 @@ private:
     searchHere();
   }
 
-  // Returns in a try, and if the chosen compile is still to be made.
+  /// Returns in a try, and if the chosen compile is still to be made.
   void searchHere() {
     Defined = definedIn(Of.M);
-    const Compile Run = [this](const Attempt &Asked, bool KeepsObject) { return tryInCopy(Asked, KeepsObject); };
-    const Found Result = searchModule(Run, Tries, InlinerSizeModel::slot().Count != 0);
+    const Compile Run = [this](const Attempt &Asked, bool KeepsObject) {
+      return tryInCopy(Asked, KeepsObject);
+    };
+    const Found Result =
+        searchModule(Run, Tries, InlinerSizeModel::slot().Count != 0);
     if (IsTry)
       return;
     if (Result.Lost)
@@ -178,7 +191,7 @@ private:
     return readTry(*Copy.Sent, KeepsObject ? &Asked : nullptr);
   }
 
-  // The parent of all tries has replaced the default inliner.
+  /// The parent of all tries has replaced the default inliner.
   void follow(const Attempt &Asked) {
     const bool IsDefault = Asked.AsReleased && Asked.Elsewhere == Otherwise();
     if (!Asked.AsReleased)
@@ -192,7 +205,8 @@ private:
     if (IsShared)
       Of.Options.DisableLLVMPasses = true;
     Of.Options.PassBuilderCallbacks.clear();
-    Of.emit(clang::Backend_EmitObj, std::make_unique<raw_svector_ostream>(Into));
+    Of.emit(clang::Backend_EmitObj,
+            std::make_unique<raw_svector_ostream>(Into));
     if (Of.CI.getDiagnostics().hasErrorOccurred())
       loseTry(Said.FirstError);
   }
@@ -207,18 +221,20 @@ private:
       Digests = replaceKnown(Of.M, Known);
     Object Code;
     generate(Code);
-    sendToParent(message({textOf(Code), Taken, Digests, prints() ? "prints" : ""}));
+    sendToParent(
+        message({textOf(Code), Taken, Digests, prints() ? "prints" : ""}));
   }
 
-  // LLVM reads objects at an aligned address alone.
+  /// LLVM reads objects at an aligned address alone.
   std::unique_ptr<object::ObjectFile> read(StringRef Code) {
-    auto Read = object::ObjectFile::createObjectFile(MemoryBufferRef(Code, SearchOption));
+    auto Read = object::ObjectFile::createObjectFile(
+        MemoryBufferRef(Code, SearchOption));
     if (!Read)
       loseTry(toString(Read.takeError()));
     return std::move(*Read);
   }
 
-  // Kept: of an object that is kept.
+  /// \param Kept of an object that is kept.
   Build readTry(StringRef Sent, const Attempt *Kept) {
     const std::vector<StringRef> Parts = partsOf(Sent);
     const auto Code = read(Parts[0]);
@@ -229,7 +245,8 @@ private:
     if (Answer.Compiles == 1)
       Answer.BytesBefore = Result.CodeBytes;
     if (Kept)
-      Objects.push_back({*Kept, Parts[0].str(), Result.CodeBytes, !Parts[3].empty()});
+      Objects.push_back(
+          {*Kept, Parts[0].str(), Result.CodeBytes, !Parts[3].empty()});
     return Result;
   }
 
@@ -240,7 +257,7 @@ private:
     send();
   }
 
-  // The object of this very process.
+  /// The object of this very process.
   [[noreturn]] void sendChosen() {
     if (Of.CI.getDiagnostics().hasErrorOccurred())
       loseTry(Said.FirstError);
@@ -249,8 +266,10 @@ private:
     Object Code;
     generate(Code);
     Build Made;
-    addSizes(Made, *read(textOf(Code)), Defined, Of.M.getDataLayout().getGlobalPrefix());
-    // An estimate of a try, in which functions were not generated again, may be wrong.
+    addSizes(Made, *read(textOf(Code)), Defined,
+             Of.M.getDataLayout().getGlobalPrefix());
+    // An estimate of a try, in which functions were not generated again, may be
+    // wrong.
     if (Made.CodeBytes > Answer.BytesBefore)
       sendKept(Objects.front());
     Answer.BytesAfter = Made.CodeBytes;
@@ -265,8 +284,10 @@ private:
       Rule = fileOf(*Answer.Chosen);
       Released = Answer.Chosen->AsReleased ? "released" : "decided";
     }
-    sendToParent(message({Answer.Object, Rule, Released, utostr(Answer.Compiles), utostr(Answer.BytesBefore),
-                          utostr(Answer.BytesAfter), Answer.Prints ? "prints" : ""}));
+    sendToParent(
+        message({Answer.Object, Rule, Released, utostr(Answer.Compiles),
+                 utostr(Answer.BytesBefore), utostr(Answer.BytesAfter),
+                 Answer.Prints ? "prints" : ""}));
   }
 
   const Job &Of;
@@ -277,7 +298,7 @@ private:
   KnownCode Known;
   std::vector<Kept> Objects;
   Searched Answer;
-  // In a try.
+  /// In a try.
   std::string Taken;
   bool IsTry = false;
   bool IsReached = false;

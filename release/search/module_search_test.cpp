@@ -1,4 +1,8 @@
-// The search for better decisions in one module, with a toy compiler.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The search for better decisions in one module, with a toy compiler.
+
 #include "Build.h"
 #include "Check.h"
 #include "ModuleSearch.h"
@@ -16,8 +20,8 @@ namespace {
 
 constexpr Otherwise Default = {}, Policy = Otherwise::policy();
 
-// Two parts. In the first all copies of `tiny` cost more than one; in the second `big` vanishes only if all its calls
-// are inlined.
+/// Two parts. In the first all copies of `tiny` cost more than one; in the
+/// second `big` vanishes only if all its calls are inlined.
 std::vector<ToyFunction> twoParts() {
   return {
       {"tiny", 14},
@@ -32,7 +36,8 @@ std::vector<ToyFunction> twoParts() {
 std::vector<ToyFunction> randomProgram(std::mt19937 &Random) {
   std::vector<ToyFunction> Program;
   for (int Number = 0; Number < 24; ++Number) {
-    ToyFunction F = {"f" + std::to_string(Number), static_cast<int>(5 + Random() % 40)};
+    ToyFunction F = {"f" + std::to_string(Number),
+                     static_cast<int>(5 + Random() % 40)};
     for (unsigned Calls = Number ? Random() % 4 : 0; Calls > 0; --Calls)
       F.Calls.push_back("f" + std::to_string(Random() % Number));
     F.IsLocal = Random() % 3 > 0;
@@ -42,18 +47,20 @@ std::vector<ToyFunction> randomProgram(std::mt19937 &Random) {
   return Program;
 }
 
-// Compiles with a toy compiler, and counts.
+/// Compiles with a toy compiler, and counts.
 struct Counted {
   const ToyCompiler &Toy;
   unsigned Compiles = 0;
-  // No attempt with this policy succeeds.
+  /// No attempt with this policy succeeds.
   std::optional<Otherwise> Broken = std::nullopt;
 
   Found search(unsigned Tries, bool HasPolicy = true) {
     Compiles = 0;
-    const Compile Run = [&](const Attempt &Asked, bool) -> std::optional<Build> {
+    const Compile Run = [&](const Attempt &Asked,
+                            bool) -> std::optional<Build> {
       ++Compiles;
-      return Asked.Elsewhere == Broken ? std::nullopt : std::optional<Build>(Toy.build(Asked));
+      return Asked.Elsewhere == Broken ? std::nullopt
+                                       : std::optional<Build>(Toy.build(Asked));
     };
     return searchModule(Run, Tries, HasPolicy);
   }
@@ -67,20 +74,26 @@ void partsOfACallSitesName() {
 }
 
 void filesKeepDecisions() {
-  const Attempt Asked = {Otherwise::costBelow(-15), {{"a\tb\ta\t0\t0", true}, {"a\tc\ta\t0\t0", false}}};
+  const Attempt Asked = {Otherwise::costBelow(-15),
+                         {{"a\tb\ta\t0\t0", true}, {"a\tc\ta\t0\t0", false}}};
   const std::string File = fileOf(Asked);
-  CHECK(File == "mlgo-decisions 1\nmodule\t*\notherwise cost-below -15\ninline\ta\tb\ta\t0\t0\nkeep\ta\tc\ta\t0\t0\n");
+  CHECK(File == "mlgo-decisions 1\nmodule\t*\notherwise cost-below "
+                "-15\ninline\ta\tb\ta\t0\t0\nkeep\ta\tc\ta\t0\t0\n");
   CHECK(decisionsIn(File) == Asked.Given);
-  CHECK(attemptIn(File).Elsewhere == Asked.Elsewhere && attemptIn(File).Given == Asked.Given);
+  CHECK(attemptIn(File).Elsewhere == Asked.Elsewhere &&
+        attemptIn(File).Given == Asked.Given);
   CHECK(decisionsIn("").empty());
   CHECK(decisionsIn("keep").empty());
 }
 
 void eachPartIsTakenFromTheBetterBuild() {
   const ToyCompiler Toy(twoParts());
-  const Build Never = Toy.build({Otherwise::costBelow(-100), {}}), Always = Toy.build({Otherwise::costBelow(100), {}});
-  CHECK(Never.sizeOf("a") + Never.sizeOf("b") + Never.sizeOf("tiny") < Always.sizeOf("a") + Always.sizeOf("b"));
-  CHECK(Never.sizeOf("c") + Never.sizeOf("d") + Never.sizeOf("big") > Always.sizeOf("c") + Always.sizeOf("d"));
+  const Build Never = Toy.build({Otherwise::costBelow(-100), {}}),
+              Always = Toy.build({Otherwise::costBelow(100), {}});
+  CHECK(Never.sizeOf("a") + Never.sizeOf("b") + Never.sizeOf("tiny") <
+        Always.sizeOf("a") + Always.sizeOf("b"));
+  CHECK(Never.sizeOf("c") + Never.sizeOf("d") + Never.sizeOf("big") >
+        Always.sizeOf("c") + Always.sizeOf("d"));
   const Build Mixed = betterParts(Never, Always);
   CHECK(Mixed.total() < Never.total() && Mixed.total() < Always.total());
   // What is expected is what a compile gives.
@@ -90,13 +103,17 @@ void eachPartIsTakenFromTheBetterBuild() {
 }
 
 void independentMovesTouchNothingInCommon() {
-  const Move One = {"one", {}, {"a", "b"}}, Two = {"two", {}, {"b", "c"}}, Three = {"three", {}, {"c"}};
+  const Move One = {"one", {}, {"a", "b"}}, Two = {"two", {}, {"b", "c"}},
+             Three = {"three", {}, {"c"}};
   const std::vector<Move> Chosen = independent({One, Two, Three});
-  CHECK(Chosen.size() == 2 && Chosen[0].Name == "one" && Chosen[1].Name == "three");
+  CHECK(Chosen.size() == 2 && Chosen[0].Name == "one" &&
+        Chosen[1].Name == "three");
 }
 
 void aFunctionVanishesIfAllItsCallsAreInlined() {
-  const ToyCompiler Toy({{"big", 60, {}, true, 45}, {"c", 30, {"big"}, false}, {"d", 30, {"big"}, false}});
+  const ToyCompiler Toy({{"big", 60, {}, true, 45},
+                         {"c", 30, {"big"}, false},
+                         {"d", 30, {"big"}, false}});
   const Build Start = Toy.build({Otherwise::costBelow(-100), {}});
   const std::vector<Move> Moves = movesFrom(Start);
   CHECK(!Moves.empty() && Moves[0].Name == "all in\tbig");
@@ -113,12 +130,15 @@ void theSearchFindsBothParts() {
   Counted Searching = {Toy};
   const auto Found = Searching.search(8).Best;
   CHECK(Found.has_value());
-  const int WithTinyCalled = 14 + 20 + 3 * CallBytes + 20 + 2 * CallBytes, WithBigInlined = 2 * (30 + 40 - 25);
-  CHECK(Toy.build(*Found).CodeBytes == static_cast<uint64_t>(WithTinyCalled + WithBigInlined));
+  const int WithTinyCalled = 14 + 20 + 3 * CallBytes + 20 + 2 * CallBytes,
+            WithBigInlined = 2 * (30 + 40 - 25);
+  CHECK(Toy.build(*Found).CodeBytes ==
+        static_cast<uint64_t>(WithTinyCalled + WithBigInlined));
 }
 
 void oneCompileOrNoDecisionIsNoSearch() {
-  const ToyCompiler Toy(twoParts()), Nothing({{"a", 10, {}, false}, {"b", 10, {}, false}});
+  const ToyCompiler Toy(twoParts()),
+      Nothing({{"a", 10, {}, false}, {"b", 10, {}, false}});
   Counted Searching = {Toy}, Idle = {Nothing};
   const Found One = Searching.search(1);
   CHECK(!One.Best && !One.Lost && Searching.Compiles == 0);
@@ -135,7 +155,8 @@ void failingCompilesAreLostTries() {
   // The default's compile is the one that the others are compared with.
   Searching.Broken = Default;
   const mlgo::search::Found Lost = Searching.search(8);
-  CHECK(!Lost.Best && Lost.Lost && Lost.Lost->AsReleased && Searching.Compiles == 1);
+  CHECK(!Lost.Best && Lost.Lost && Lost.Lost->AsReleased &&
+        Searching.Compiles == 1);
   CHECK(Searching.search(2).Lost->AsReleased);
 }
 
@@ -145,7 +166,8 @@ void randomProgramsDoNotGrow() {
   for (int Number = 0; Number < 30; ++Number) {
     const ToyCompiler Toy(randomProgram(Random));
     Counted Searching = {Toy};
-    const uint64_t Least = std::min(Toy.build({Default}).CodeBytes, Toy.build({Policy}).CodeBytes);
+    const uint64_t Least =
+        std::min(Toy.build({Default}).CodeBytes, Toy.build({Policy}).CodeBytes);
     for (const unsigned Tries : {2u, 3u, 8u, 16u}) {
       const auto Found = Searching.search(Tries).Best;
       CHECK(Searching.Compiles <= Tries);
@@ -163,21 +185,25 @@ void theSameSearchFindsTheSame() {
   std::mt19937 Random(20);
   const ToyCompiler Toy(randomProgram(Random));
   Counted Searching = {Toy};
-  const auto Found = Searching.search(16).Best, Again = Searching.search(16).Best;
-  CHECK(Found && Again && Again->Elsewhere == Found->Elsewhere && Again->Given == Found->Given);
+  const auto Found = Searching.search(16).Best,
+             Again = Searching.search(16).Best;
+  CHECK(Found && Again && Again->Elsewhere == Found->Elsewhere &&
+        Again->Given == Found->Given);
 }
 
 void theFirstAndTheLastObjectAreKept() {
   const ToyCompiler Toy(twoParts());
   for (const unsigned Tries : {2u, 3u, 8u}) {
     std::vector<bool> Kept;
-    const Compile Run = [&](const Attempt &Asked, bool KeepsObject) -> std::optional<Build> {
+    const Compile Run = [&](const Attempt &Asked,
+                            bool KeepsObject) -> std::optional<Build> {
       Kept.push_back(KeepsObject);
       return Toy.build(Asked);
     };
     searchModule(Run, Tries, true);
     // A search that ends early keeps the first one alone.
-    CHECK(Kept.front() && std::count(Kept.begin(), Kept.end(), true) == (Kept.back() ? 2 : 1));
+    CHECK(Kept.front() &&
+          std::count(Kept.begin(), Kept.end(), true) == (Kept.back() ? 2 : 1));
     CHECK(Kept.back() == (Kept.size() == Tries));
   }
 }
@@ -192,23 +218,33 @@ void aCopyEndsItsSearchAtOnce() {
   CHECK(Compiles == 4);
 }
 
-// Sizes count less for functions that other objects have too, so the smaller total may be of the larger object.
+/// Sizes count less for functions that other objects have too, so the smaller
+/// total may be of the larger object.
 void moreCodeIsNotTakenForFewerBytesThatCount() {
   const Compile Run = [](const Attempt &Asked, bool) -> std::optional<Build> {
     const bool IsDefault = Asked.Elsewhere == Default && Asked.Given.empty();
-    return Build{{{"a\tb\ta\t0\t0", IsDefault}}, {{"a", IsDefault ? 100 : 50}}, IsDefault ? 100u : 101u};
+    return Build{{{"a\tb\ta\t0\t0", IsDefault}},
+                 {{"a", IsDefault ? 100 : 50}},
+                 IsDefault ? 100u : 101u};
   };
   const auto Found = searchModule(Run, 8, false).Best;
   CHECK(Found && Found->Elsewhere == Default && Found->AsReleased);
 }
 
-// The compiles that keep an account of their decisions may be smaller than the released ones, which are what counts.
+/// The compiles that keep an account of their decisions may be smaller than the
+/// released ones, which are what counts.
 void theReleasedCompilesAreTheLimit() {
   for (const Otherwise &Smaller : {Default, Policy}) {
-    const Compile Run = [&](const Attempt &Asked, bool) -> std::optional<Build> {
+    const Compile Run = [&](const Attempt &Asked,
+                            bool) -> std::optional<Build> {
       const unsigned Released = Asked.Elsewhere == Smaller ? 90 : 95;
-      const unsigned Bytes = Asked.AsReleased ? Released : 100 - (Asked.Elsewhere.Is == Otherwise::Rule::CostBelow);
-      return Build{{{"a\tb\ta\t0\t0", Asked.Elsewhere == Default}}, {{"a", Bytes}}, Bytes};
+      const unsigned Bytes =
+          Asked.AsReleased
+              ? Released
+              : 100 - (Asked.Elsewhere.Is == Otherwise::Rule::CostBelow);
+      return Build{{{"a\tb\ta\t0\t0", Asked.Elsewhere == Default}},
+                   {{"a", Bytes}},
+                   Bytes};
     };
     const auto Found = searchModule(Run, 8, true).Best;
     CHECK(Found && Found->Elsewhere == Smaller && Found->AsReleased);

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "BitcodeErrors.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -15,7 +17,7 @@ using namespace llvm;
 
 namespace {
 
-// Gets a file, or a member of an archive, of bitcode; true ends the search.
+/// Gets a file, or a member of an archive, of bitcode; true ends the search.
 using Visitor = function_ref<bool(const Twine &Name, MemoryBufferRef Bitcode)>;
 
 bool visitFile(StringRef Path, Visitor Visit) {
@@ -39,7 +41,8 @@ bool visitFile(StringRef Path, Visitor Visit) {
     if (!Member)
       consumeError(Member.takeError());
     else if (identify_magic(Member->getBuffer()) == file_magic::bitcode)
-      IsFound = Visit(Path + "(" + Member->getBufferIdentifier() + ")", *Member);
+      IsFound =
+          Visit(Path + "(" + Member->getBufferIdentifier() + ")", *Member);
     if (IsFound)
       break;
   }
@@ -47,7 +50,8 @@ bool visitFile(StringRef Path, Visitor Visit) {
   return IsFound;
 }
 
-// The bitcode of a link, in the order of its command line. Libraries are looked for in the folders of -L.
+/// The bitcode of a link, in the order of its command line. Libraries are
+/// looked for in the folders of -L.
 void visitInputs(ArrayRef<const char *> Args, Visitor Visit) {
   BumpPtrAllocator Allocator;
   StringSaver Saver(Allocator);
@@ -79,7 +83,8 @@ bool isReadable(MemoryBufferRef Bitcode) {
     return false;
   }
   for (BitcodeModule &Each : *Modules) {
-    auto Module = Each.getLazyModule(Context, /*ShouldLazyLoadMetadata=*/true, /*IsImporting=*/false);
+    auto Module = Each.getLazyModule(Context, /*ShouldLazyLoadMetadata=*/true,
+                                     /*IsImporting=*/false);
     if (!Module) {
       consumeError(Module.takeError());
       return false;
@@ -88,7 +93,7 @@ bool isReadable(MemoryBufferRef Bitcode) {
   return true;
 }
 
-// "NAME: ", or "" where no file of the command line is the one.
+/// "NAME: ", or "" where no file of the command line is the one.
 std::string unreadable(ArrayRef<const char *> Args) {
   std::string Found;
   visitInputs(Args, [&](const Twine &Name, MemoryBufferRef Bitcode) {
@@ -99,7 +104,7 @@ std::string unreadable(ArrayRef<const char *> Args) {
   return Found;
 }
 
-// "A was compiled with -funified-lto and B was not: ", or "".
+/// "A was compiled with -funified-lto and B was not: ", or "".
 std::string differentKinds(ArrayRef<const char *> Args) {
   std::string Unified, Other;
   visitInputs(Args, [&](const Twine &Name, MemoryBufferRef Bitcode) {
@@ -115,7 +120,8 @@ std::string differentKinds(ArrayRef<const char *> Args) {
   });
   if (Unified.empty() || Other.empty())
     return "";
-  return Unified + " was compiled with -funified-lto and " + Other + " was not: ";
+  return Unified + " was compiled with -funified-lto and " + Other +
+         " was not: ";
 }
 
 } // namespace
@@ -124,11 +130,14 @@ void mlgo::BitcodeErrors::write_impl(const char *Text, std::size_t Size) {
   StringRef Message(Text, Size);
   std::string About;
   StringRef Remedy;
-  // Messages of LLVM 22: readIdentificationCode and error() of BitcodeReader.cpp, addModule of LTO.cpp.
-  if (Message.contains("Incompatible epoch: ") || Message.contains(" (Producer: '")) {
+  // Messages of LLVM 22: readIdentificationCode and error() of
+  // BitcodeReader.cpp, addModule of LTO.cpp.
+  if (Message.contains("Incompatible epoch: ") ||
+      Message.contains(" (Producer: '")) {
     About = unreadable(Args);
     Remedy = "; compile it with the clang of this linker";
-  } else if (Message.contains("unified LTO compilation must use compatible bitcode modules")) {
+  } else if (Message.contains("unified LTO compilation must use compatible "
+                              "bitcode modules")) {
     About = differentKinds(Args);
     Remedy = "; compile both in the same way";
   }
@@ -141,5 +150,6 @@ void mlgo::BitcodeErrors::write_impl(const char *Text, std::size_t Size) {
   std::size_t Begin = End + StringRef("error: ").size();
   if (Message.substr(Begin).starts_with("\033["))
     Begin = Message.find('m', Begin) + 1;
-  OS << Message.substr(0, Begin) << About << Message.substr(Begin).rtrim('\n') << Remedy << '\n';
+  OS << Message.substr(0, Begin) << About << Message.substr(Begin).rtrim('\n')
+     << Remedy << '\n';
 }

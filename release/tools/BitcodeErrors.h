@@ -1,4 +1,9 @@
-// Errors of the linker about bitcode. LLVM's texts name neither the file nor what to do.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Errors of the linker about bitcode. LLVM's texts name neither the file nor
+/// what to do.
+
 #ifndef MLGO_RELEASE_TOOLS_BITCODEERRORS_H
 #define MLGO_RELEASE_TOOLS_BITCODEERRORS_H
 
@@ -12,10 +17,12 @@
 
 namespace mlgo {
 
-// Passes on what the linker writes. In errors about bitcode that it cannot read or combine, adds the file and the remedy.
+/// Passes on what the linker writes. In errors about bitcode that it cannot
+/// read or combine, adds the file and the remedy.
 class BitcodeErrors final : public llvm::raw_ostream {
 public:
-  // `Args` of the link must outlive the stream; they are read at the first such error.
+  /// `Args` of the link must outlive the stream; they are read at the first
+  /// such error.
   BitcodeErrors(llvm::raw_ostream &OS, llvm::ArrayRef<const char *> Args)
       : raw_ostream(/*unbuffered=*/true), OS(OS), Args(Args) {}
 
@@ -23,7 +30,7 @@ public:
   bool has_colors() const override { return OS.has_colors(); }
 
 private:
-  // The linker writes each message at once, and one at a time.
+  /// The linker writes each message at once, and one at a time.
   void write_impl(const char *Message, std::size_t Size) override;
   std::uint64_t current_pos() const override { return OS.tell(); }
 

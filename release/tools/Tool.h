@@ -1,4 +1,7 @@
-// Which of the tools in one program a program name stands for.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which of the tools in one program a program name stands for.
 
 #ifndef MLGO_RELEASE_TOOLS_TOOL_H
 #define MLGO_RELEASE_TOOLS_TOOL_H
@@ -17,8 +20,8 @@ struct Tool {
   Main *main;
 };
 
-// The tool whose name ends `path`, perhaps after a target and before a version,
-// as in x86_64-linux-gnu-llvm-ar-22. Otherwise `other`.
+/// The tool whose name ends `path`, perhaps after a target and before a
+/// version, as in x86_64-linux-gnu-llvm-ar-22. Otherwise `other`.
 inline Main *toolOf(llvm::StringRef path, llvm::ArrayRef<Tool> tools,
                     Main *other) {
   llvm::StringRef name = llvm::sys::path::filename(path);

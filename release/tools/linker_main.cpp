@@ -1,4 +1,8 @@
-// The linker alone, with what archives of bitcode need: for builds that compile with another clang.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The linker alone, with what archives of bitcode need: for builds that
+/// compile with another clang.
 
 #include "Tool.h"
 
@@ -9,14 +13,14 @@ using llvm::ToolContext;
 
 mlgo::Main lld_main, llvm_ar_main, llvm_nm_main;
 
-// Each name is also one of `LINKER_TOOLS` in defs.bzl, which makes the links.
+/// Each name is also one of `LINKER_TOOLS` in defs.bzl, which makes the links.
 static const mlgo::Tool tools[] = {
     {"llvm-ar", llvm_ar_main},
     {"llvm-nm", llvm_nm_main},
     {"llvm-ranlib", llvm_ar_main},
 };
 
-// lld selects its driver by argv[0].
+/// lld selects its driver by argv[0].
 static int linker(int argc, char **argv, const ToolContext &context) {
   static char name[] = "ld.lld";
   llvm::SmallVector<char *> arguments(argv, argv + argc);

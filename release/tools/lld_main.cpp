@@ -1,4 +1,8 @@
-// ld.lld with its driver for ELF alone. LLVM's own main also needs those for Windows, macOS and WebAssembly.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// ld.lld with its driver for ELF alone. LLVM's own main also needs those for
+/// Windows, macOS and WebAssembly.
 
 #include "BitcodeErrors.h"
 
@@ -10,8 +14,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 namespace lld {
-int unsafeLldMain(llvm::ArrayRef<const char *> args, llvm::raw_ostream &stdoutOS,
-                  llvm::raw_ostream &stderrOS,
+int unsafeLldMain(llvm::ArrayRef<const char *> args,
+                  llvm::raw_ostream &stdoutOS, llvm::raw_ostream &stderrOS,
                   llvm::ArrayRef<DriverDef> drivers, bool exitEarly);
 } // namespace lld
 
@@ -20,8 +24,8 @@ LLD_HAS_DRIVER(elf)
 // The lines of `clang --version` (llvm/embedded/EmbeddedModel.cpp).
 void mlgoPrintPolicies(llvm::raw_ostream &OS);
 
-// The searches are in this program for clang. The linker would accept the option of one and do nothing, and the other
-// needs a process with one thread.
+/// The searches are in this program for clang. The linker would accept the
+/// option of one and do nothing, and the other needs a process with one thread.
 static void removeSearches() {
   auto &options = llvm::cl::getRegisteredOptions();
   for (const llvm::StringRef name : {"mlgo-search", "mlgo-allocations"}) {
@@ -31,11 +35,15 @@ static void removeSearches() {
   }
 }
 
-// lld for ELF, whose --version names the policies too.
+/// lld for ELF, whose --version names the policies too.
 static bool link(llvm::ArrayRef<const char *> args, llvm::raw_ostream &stdoutOS,
-                 llvm::raw_ostream &stderrOS, bool exitEarly, bool disableOutput) {
-  const bool isLinked = lld::elf::link(args, stdoutOS, stderrOS, exitEarly, disableOutput);
-  const auto asksForVersion = [](llvm::StringRef word) { return word == "--version" || word == "-version"; };
+                 llvm::raw_ostream &stderrOS, bool exitEarly,
+                 bool disableOutput) {
+  const bool isLinked =
+      lld::elf::link(args, stdoutOS, stderrOS, exitEarly, disableOutput);
+  const auto asksForVersion = [](llvm::StringRef word) {
+    return word == "--version" || word == "-version";
+  };
   if (isLinked && llvm::any_of(args, asksForVersion))
     mlgoPrintPolicies(stdoutOS);
   return isLinked;
@@ -47,5 +55,6 @@ int lld_main(int argc, char **argv, const llvm::ToolContext &) {
   const llvm::ArrayRef<const char *> args(argv, argc);
   // The linker ends the process without leaving this function.
   mlgo::BitcodeErrors errors(llvm::errs(), args);
-  return lld::unsafeLldMain(args, llvm::outs(), errors, {{lld::Gnu, &link}}, /*exitEarly=*/true);
+  return lld::unsafeLldMain(args, llvm::outs(), errors, {{lld::Gnu, &link}},
+                            /*exitEarly=*/true);
 }

@@ -1,6 +1,11 @@
-// One program under several names: clang, the linker, and the tools for archives, objects, profiles and stack traces.
-//
-// They share LLVM's code, and the policies: the linker takes the same decisions in link-time optimisation as clang.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// One program under several names: clang, the linker, and the tools for
+/// archives, objects, profiles and stack traces.
+///
+/// They share LLVM's code, and the policies: the linker takes the same
+/// decisions in link-time optimisation as clang.
 
 #include "Tool.h"
 
@@ -11,15 +16,15 @@ using llvm::ToolContext;
 mlgo::Main clang_main, lld_main, llvm_ar_main, llvm_nm_main, llvm_objcopy_main,
     llvm_size_main, llvm_symbolizer_main;
 
-// Not among the tools that LLVM itself puts into one program: a `main` of its
-// own, renamed by the build.
+/// Not among the tools that LLVM itself puts into one program: a `main` of its
+/// own, renamed by the build.
 int llvm_profdata_main(int argc, const char *argv[]);
 
 static int profdata(int argc, char **argv, const ToolContext &) {
   return llvm_profdata_main(argc, const_cast<const char **>(argv));
 }
 
-// Each name is also one of `TOOLS` in defs.bzl, which makes the links.
+/// Each name is also one of `TOOLS` in defs.bzl, which makes the links.
 static const mlgo::Tool tools[] = {
     {"ld.lld", lld_main},
     {"llvm-addr2line", llvm_symbolizer_main},
@@ -33,8 +38,9 @@ static const mlgo::Tool tools[] = {
     {"llvm-symbolizer", llvm_symbolizer_main},
 };
 
-// Any other name is clang's: users choose it.
+/// Any other name is clang's: users choose it.
 int main(int argc, char **argv) {
   llvm::InitLLVM initialised(argc, argv);
-  return mlgo::toolOf(argv[0], tools, clang_main)(argc, argv, {argv[0], nullptr, false});
+  return mlgo::toolOf(argv[0], tools, clang_main)(argc, argv,
+                                                  {argv[0], nullptr, false});
 }

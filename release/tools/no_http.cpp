@@ -1,5 +1,10 @@
-// Takes the place of LLVM's HTTP client, whose packaged form needs libcurl. llvm-symbolizer and llvm-profdata would use it
-// to fetch debug information from servers named in DEBUGINFOD_URLS; they find that there is no client, and fetch none.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Takes the place of LLVM's HTTP client, whose packaged form needs libcurl.
+/// llvm-symbolizer and llvm-profdata would use it to fetch debug information
+/// from servers named in DEBUGINFOD_URLS; they find that there is no client,
+/// and fetch none.
 
 #include "llvm/Debuginfod/HTTPClient.h"
 #include "llvm/Support/Errc.h"

@@ -1,4 +1,9 @@
-// One policy's compiled forms. AOT_HEADER and CPP_HEADER declare mlgo::AotPolicy and mlgo::CppPolicy.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// One policy's compiled forms. AOT_HEADER and CPP_HEADER declare
+/// mlgo::AotPolicy and mlgo::CppPolicy.
+
 #include "tests/backends/backend.h"
 
 #include AOT_HEADER
@@ -10,7 +15,8 @@ namespace {
 template <class Generated> class CompiledBackend final : public Backend {
 public:
   CompiledBackend(std::string Name, const std::string &Decision)
-      : Backend(std::move(Name)), Result(Policy.LookupResultIndex(("fetch_" + Decision).c_str())) {
+      : Backend(std::move(Name)),
+        Result(Policy.LookupResultIndex(("fetch_" + Decision).c_str())) {
     if (Result < 0)
       fail(this->Name + ": the compiled policy has no output " + Decision);
   }
@@ -23,7 +29,9 @@ public:
     if (!Policy.Run())
       fail(Name + " could not evaluate the policy");
   }
-  const void *decision() const override { return const_cast<Generated &>(Policy).result_data(Result); }
+  const void *decision() const override {
+    return const_cast<Generated &>(Policy).result_data(Result);
+  }
 
 private:
   Generated Policy;

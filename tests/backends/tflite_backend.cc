@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "tests/backends/tflite_backend.h"
 
 #include <cstdio>
@@ -12,7 +14,9 @@ namespace {
 
 const std::string kInputPrefix = "action_";
 
-std::string withoutPort(const std::string &Tensor) { return Tensor.substr(0, Tensor.find(':')); }
+std::string withoutPort(const std::string &Tensor) {
+  return Tensor.substr(0, Tensor.find(':'));
+}
 
 } // namespace
 
@@ -27,9 +31,11 @@ struct TfliteBackend::Runtime {
   std::unique_ptr<tflite::Interpreter> Interpreter;
 };
 
-TfliteBackend::TfliteBackend(const std::string &Path) : Backend("TFLite"), Run(new Runtime) {
+TfliteBackend::TfliteBackend(const std::string &Path)
+    : Backend("TFLite"), Run(new Runtime) {
   Run->Model = tflite::FlatBufferModel::BuildFromFile(Path.c_str());
-  if (!Run->Model || tflite::InterpreterBuilder(*Run->Model, Run->Resolver)(&Run->Interpreter) != kTfLiteOk)
+  if (!Run->Model || tflite::InterpreterBuilder(*Run->Model, Run->Resolver)(
+                         &Run->Interpreter) != kTfLiteOk)
     fail(Path + ": not a TensorFlow Lite model that this runtime can load");
   tflite::Interpreter &Interpreter = *Run->Interpreter;
   // As LLVM does, so that inputs outlive an evaluation.
@@ -41,7 +47,8 @@ TfliteBackend::TfliteBackend(const std::string &Path) : Backend("TFLite"), Run(n
     const TfLiteTensor &Tensor = *Interpreter.tensor(I);
     const bool IsFloat = Tensor.type == kTfLiteFloat32;
     const std::string Name = withoutPort(Interpreter.GetInputName(I));
-    const int Count = static_cast<int>(Tensor.bytes / (IsFloat ? sizeof(float) : sizeof(int64_t)));
+    const int Count = static_cast<int>(
+        Tensor.bytes / (IsFloat ? sizeof(float) : sizeof(int64_t)));
     Features.push_back({Name.substr(kInputPrefix.size()), IsFloat, Count});
   }
   Decision = withoutPort(Interpreter.GetOutputName(0));
@@ -62,6 +69,8 @@ void TfliteBackend::evaluate() {
     fail("TensorFlow Lite could not evaluate the policy");
 }
 
-const void *TfliteBackend::decision() const { return Run->Interpreter->output_tensor(0)->data.raw; }
+const void *TfliteBackend::decision() const {
+  return Run->Interpreter->output_tensor(0)->data.raw;
+}
 
 } // namespace mlgo

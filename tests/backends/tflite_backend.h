@@ -1,4 +1,9 @@
-// A policy evaluated by TensorFlow Lite, and what its model says about its tensors.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// A policy evaluated by TensorFlow Lite, and what its model says about its
+/// tensors.
+
 #ifndef MLGO_TESTS_BACKENDS_TFLITE_BACKEND_H
 #define MLGO_TESTS_BACKENDS_TFLITE_BACKEND_H
 
@@ -10,16 +15,16 @@
 
 namespace mlgo {
 
-// A feature as the model declares it.
+/// A feature as the model declares it.
 struct Feature {
   std::string Name;
-  bool IsFloat; // Else int64_t.
+  bool IsFloat; ///< Else int64_t.
   int Count;
 };
 
 class TfliteBackend final : public Backend {
 public:
-  // Ends the program when `Path` is not a model that this runtime can load.
+  /// Ends the program when `Path` is not a model that this runtime can load.
   explicit TfliteBackend(const std::string &Path);
   ~TfliteBackend() override;
 

@@ -1,12 +1,21 @@
-// CPU microseconds that one decision of a policy takes in each of its forms, on real observations.
-//
-//   decision MODEL.tflite OBSERVATIONS
-//
-// OBSERVATIONS: a line "<feature> <bytes>" per feature, an empty line, and then every observation's features one after another.
-// The compiled forms are linked in (tests/backends/forms.cc). Prints a line "<form> <microseconds>" each.
-//
-// A round copies all observations into the inputs, one after another, with and without evaluating; the difference is the
-// evaluations' time. The forms take turns, and each form's fastest round counts: other programs only ever make one slower.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// CPU microseconds that one decision of a policy takes in each of its forms,
+/// on real observations.
+///
+///   decision MODEL.tflite OBSERVATIONS
+///
+/// OBSERVATIONS: a line "<feature> <bytes>" per feature, an empty line, and
+/// then every observation's features one after another. The compiled forms are
+/// linked in (tests/backends/forms.cc). Prints a line "<form> <microseconds>"
+/// each.
+///
+/// A round copies all observations into the inputs, one after another, with and
+/// without evaluating; the difference is the evaluations' time. The forms take
+/// turns, and each form's fastest round counts: other programs only ever make
+/// one slower.
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -47,7 +56,8 @@ Observations read(const char *Path) {
     Result.EachBytes += Bytes;
   }
   Result.Values.assign(std::istreambuf_iterator<char>(File), {});
-  if (Result.EachBytes == 0 || Result.Values.empty() || Result.Values.size() % Result.EachBytes != 0)
+  if (Result.EachBytes == 0 || Result.Values.empty() ||
+      Result.Values.size() % Result.EachBytes != 0)
     mlgo::fail(std::string(Path) + ": not whole observations");
   return Result;
 }
@@ -55,14 +65,16 @@ Observations read(const char *Path) {
 double cpuMicroseconds() {
   timespec Now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &Now);
-  return static_cast<double>(Now.tv_sec) * 1e6 + static_cast<double>(Now.tv_nsec) / 1e3;
+  return static_cast<double>(Now.tv_sec) * 1e6 +
+         static_cast<double>(Now.tv_nsec) / 1e3;
 }
 
 struct Form {
   mlgo::Backend *Policy;
   std::vector<char *> Inputs = {};
   double Copying = 1e300, Deciding = 1e300;
-  uint64_t Sum = 0; // Of the decisions' first bytes: the forms' must be equal.
+  /// Of the decisions' first bytes: the forms' must be equal.
+  uint64_t Sum = 0;
 };
 
 double round(Form &Which, const Observations &Real, bool Decide) {
@@ -91,7 +103,8 @@ int main(int argc, char **argv) {
   if (argc != 3)
     mlgo::fail("usage: decision MODEL.tflite OBSERVATIONS");
   mlgo::TfliteBackend Tflite(argv[1]);
-  const auto Aot = mlgo::aotForm(Tflite.Decision), Cpp = mlgo::cppForm(Tflite.Decision);
+  const auto Aot = mlgo::aotForm(Tflite.Decision),
+             Cpp = mlgo::cppForm(Tflite.Decision);
   const Observations Real = read(argv[2]);
   Form Forms[] = {{Cpp.get()}, {&Tflite}, {Aot.get()}};
   for (Form &Each : Forms)
@@ -104,8 +117,10 @@ int main(int argc, char **argv) {
     }
   for (const Form &Each : Forms) {
     if (Each.Sum != Forms[0].Sum)
-      mlgo::fail(Each.Policy->Name + " and " + Forms[0].Policy->Name + " decide differently");
-    std::printf("%s %.4f\n", Each.Policy->Name.c_str(), Each.Deciding - Each.Copying);
+      mlgo::fail(Each.Policy->Name + " and " + Forms[0].Policy->Name +
+                 " decide differently");
+    std::printf("%s %.4f\n", Each.Policy->Name.c_str(),
+                Each.Deciding - Each.Copying);
   }
   return 0;
 }

@@ -1,9 +1,14 @@
-// Fuzzing target of development/server/protocol.cpp: any bytes, with any number of descriptors beside them, are
-// received without a memory error, and each descriptor has one owner afterwards.
-//
-// The input's first byte says how many descriptors come with the first part (its low two bits), and whether the right
-// length is put before the payload (the third bit). The second byte is the length of the first part. The rest is what
-// the client sends.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Fuzzing target of development/server/protocol.cpp: any bytes, with any
+/// number of descriptors beside them, are received without a memory error, and
+/// each descriptor has one owner afterwards.
+///
+/// The input's first byte says how many descriptors come with the first part
+/// (its low two bits), and whether the right length is put before the payload
+/// (the third bit). The second byte is the length of the first part. The rest
+/// is what the client sends.
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -20,28 +25,33 @@
 
 namespace {
 
-// Less than a socket holds: the writer must not wait for the reader, which is the same thread.
+/// Less than a socket holds: the writer must not wait for the reader, which is
+/// the same thread.
 constexpr size_t kMaxBytes = 64 << 10;
 constexpr uint8_t kMaxDescriptors = 3;
 constexpr uint8_t kWithLength = 4;
-// More than this target ever has at once.
+/// More than this target ever has at once.
 constexpr int kFirstDescriptors = 32;
 
 void Require(bool holds, const char *claim) {
-  if (holds) return;
+  if (holds)
+    return;
   fprintf(stderr, "violated: %s\n", claim);
   abort();
 }
 
-// How many descriptors this process has among the first ones; a leak shows here.
+/// How many descriptors this process has among the first ones; a leak shows
+/// here.
 int OpenDescriptors() {
   int open = 0;
-  for (int descriptor = 0; descriptor < kFirstDescriptors; ++descriptor) open += fcntl(descriptor, F_GETFD) >= 0;
+  for (int descriptor = 0; descriptor < kFirstDescriptors; ++descriptor)
+    open += fcntl(descriptor, F_GETFD) >= 0;
   return open;
 }
 
 void SendPart(int socket, const uint8_t *bytes, size_t count, int descriptors) {
-  if (!count) return;
+  if (!count)
+    return;
   iovec part = {const_cast<uint8_t *>(bytes), count};
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr message = {};
@@ -54,40 +64,52 @@ void SendPart(int socket, const uint8_t *bytes, size_t count, int descriptors) {
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
-    const int sent[kMaxDescriptors] = {STDERR_FILENO, STDERR_FILENO, STDERR_FILENO};
+    const int sent[kMaxDescriptors] = {STDERR_FILENO, STDERR_FILENO,
+                                       STDERR_FILENO};
     memcpy(CMSG_DATA(header), sent, descriptors * sizeof(int));
   }
-  Require(sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(count), "the client sends");
+  Require(sendmsg(socket, &message, MSG_NOSIGNAL) ==
+              static_cast<ssize_t>(count),
+          "the client sends");
 }
 
 bool NeedsMessages(mlgo::Order order) {
-  return order == mlgo::Order::kCompile || order == mlgo::Order::kShare || order == mlgo::Order::kFinish;
+  return order == mlgo::Order::kCompile || order == mlgo::Order::kShare ||
+         order == mlgo::Order::kFinish;
 }
 
 void ReceiveAll(int socket) {
   mlgo::Request request;
   while (mlgo::Receive(socket, &request) == mlgo::Received::kRequest) {
-    Require((request.messages >= 0) == NeedsMessages(request.order), "a descriptor comes with orders that need one");
-    if (!NeedsMessages(request.order)) continue;
+    Require((request.messages >= 0) == NeedsMessages(request.order),
+            "a descriptor comes with orders that need one");
+    if (!NeedsMessages(request.order))
+      continue;
     Require(!request.arguments.empty(), "a request has arguments");
-    Require(strlen(request.directory.c_str()) == request.directory.size(), "a directory has no NUL");
+    Require(strlen(request.directory.c_str()) == request.directory.size(),
+            "a directory has no NUL");
     for (const std::string &argument : request.arguments)
-      Require(strlen(argument.c_str()) == argument.size(), "an argument has no NUL");
+      Require(strlen(argument.c_str()) == argument.size(),
+              "an argument has no NUL");
     close(request.messages);
   }
-  Require(request.messages < 0, "no descriptor belongs to data that is no request");
+  Require(request.messages < 0,
+          "no descriptor belongs to data that is no request");
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (size < 2 || size - 2 > kMaxBytes) return 0;
+  if (size < 2 || size - 2 > kMaxBytes)
+    return 0;
   const int before = OpenDescriptors();
   int ends[2];
-  Require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "there is a socket");
+  Require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
+          "there is a socket");
   std::vector<uint8_t> sent;
   if (data[0] & kWithLength)
-    for (int shift = 0; shift < 32; shift += 8) sent.push_back(static_cast<uint8_t>((size - 2) >> shift));
+    for (int shift = 0; shift < 32; shift += 8)
+      sent.push_back(static_cast<uint8_t>((size - 2) >> shift));
   sent.insert(sent.end(), data + 2, data + size);
   const size_t first = data[1] < sent.size() ? data[1] : sent.size();
   SendPart(ends[0], sent.data(), first, data[0] & kMaxDescriptors);

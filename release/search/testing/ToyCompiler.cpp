@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "ToyCompiler.h"
 
 #include <algorithm>
@@ -30,7 +32,8 @@ Build ToyCompiler::build(const Attempt &Asked) const {
     Here.Bytes = F.Bytes;
     std::deque<std::pair<std::string, std::string>> Questions;
     for (size_t Ordinal = 0; Ordinal < F.Calls.size(); ++Ordinal)
-      Questions.emplace_back(F.Calls[Ordinal], F.Name + '\t' + std::to_string(Ordinal));
+      Questions.emplace_back(F.Calls[Ordinal],
+                             F.Name + '\t' + std::to_string(Ordinal));
     std::map<std::string, int> Occurrences;
     for (; !Questions.empty(); Questions.pop_front()) {
       const auto [Callee, Written] = Questions.front();
@@ -39,11 +42,14 @@ Build ToyCompiler::build(const Attempt &Asked) const {
       const Body &Called = Bodies[Callee];
       const int InlinedBytes = Called.Bytes - Savings[Callee];
       const auto Given = Asked.Given.find(Site);
-      const bool Inline = Given != Asked.Given.end() ? Given->second : InlinedBytes - CallBytes < limitOf(Asked);
+      const bool Inline = Given != Asked.Given.end()
+                              ? Given->second
+                              : InlinedBytes - CallBytes < limitOf(Asked);
       Result.Decided[Site] = Inline;
       Here.Bytes += Inline ? InlinedBytes : CallBytes;
       if (Inline)
-        Questions.insert(Questions.end(), Called.Left.begin(), Called.Left.end());
+        Questions.insert(Questions.end(), Called.Left.begin(),
+                         Called.Left.end());
       else
         Here.Left.emplace_back(Callee, Written);
     }
@@ -55,7 +61,8 @@ Build ToyCompiler::build(const Attempt &Asked) const {
   return Result;
 }
 
-Functions ToyCompiler::reachable(const std::map<std::string, Body> &Bodies) const {
+Functions
+ToyCompiler::reachable(const std::map<std::string, Body> &Bodies) const {
   Functions Found;
   for (auto F = Program.rbegin(); F != Program.rend(); ++F) {
     if (!F->IsLocal)
