@@ -16,63 +16,62 @@ namespace {
 
 /// Both walls need it. It also takes away what a program with the set-user-ID
 /// bit would give.
-const char *GiveUpPrivileges() {
+const char *giveUpPrivileges() {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? "prctl" : nullptr;
 }
 
-Execution ExecutionPolicy(const Executable *executable) {
-  if (!executable)
-    return Execution::kNothing;
-  return executable->is_native ? Execution::kOnce : Execution::kEverything;
+Execution executionPolicy(const Executable *Started) {
+  if (!Started)
+    return Execution::Nothing;
+  return Started->IsNative ? Execution::Once : Execution::Everything;
 }
 
 } // namespace
 
-const char kEmptyPath[] = "";
+const char EmptyPath[] = "";
 
-bool ParseWalls(const char *word, Walls *walls) {
-  const bool all = !strcmp(word, "all");
-  walls->landlock = all || !strcmp(word, "landlock");
-  walls->filter = all || !strcmp(word, "filter");
-  return walls->landlock || walls->filter || !strcmp(word, "none");
+bool parseWalls(const char *Word, Sandbox *Walls) {
+  const bool All = !strcmp(Word, "all");
+  Walls->Landlock = All || !strcmp(Word, "landlock");
+  Walls->Filter = All || !strcmp(Word, "filter");
+  return Walls->Landlock || Walls->Filter || !strcmp(Word, "none");
 }
 
-Available FindWalls() {
-  Available found;
-  found.landlock_version = LandlockVersion();
-  found.filter = HasFilters();
-  return found;
+Available findWalls() {
+  Available Found;
+  Found.LandlockVersion = landlockVersion();
+  Found.Filter = hasFilters();
+  return Found;
 }
 
-const char *ConfineCalls(const Walls &walls, const Executable *executable) {
-  if (const char *failed = GiveUpPrivileges())
-    return failed;
-  if (!walls.filter || !HasFilters())
+const char *confineCalls(const Sandbox &Walls, const Executable *Started) {
+  if (const char *Failed = giveUpPrivileges())
+    return Failed;
+  if (!Walls.Filter || !hasFilters())
     return nullptr;
-  return ForbidSystemCalls(ExecutionPolicy(executable),
-                           executable ? executable->program : -1, kEmptyPath);
+  return forbidSystemCalls(executionPolicy(Started),
+                           Started ? Started->Program : -1, EmptyPath);
 }
 
-const char *ConfineToCurrentDirectory(const Walls &walls,
-                                      const Executable *executable) {
-  if (const char *failed = GiveUpPrivileges())
-    return failed;
-  const int version = walls.landlock ? LandlockVersion() : 0;
-  if (!version)
+const char *confineToCurrentDirectory(const Sandbox &Walls,
+                                      const Executable *Started) {
+  if (const char *Failed = giveUpPrivileges())
+    return Failed;
+  const int Version = Walls.Landlock ? landlockVersion() : 0;
+  if (!Version)
     return nullptr;
-  const int directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0)
+  const int Directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (Directory < 0)
     return "open";
-  const Execution execution = ExecutionPolicy(executable);
-  FileAccess access = {
-      directory, execution == Execution::kEverything, {-1, -1}};
-  if (execution == Execution::kOnce) {
-    access.programs[0] = executable->program;
-    access.programs[1] = executable->loader;
+  const Execution Allowed = executionPolicy(Started);
+  FileAccess Access = {Directory, Allowed == Execution::Everything, {-1, -1}};
+  if (Allowed == Execution::Once) {
+    Access.Programs[0] = Started->Program;
+    Access.Programs[1] = Started->Loader;
   }
-  const char *failed = RestrictFiles(version, access);
-  close(directory);
-  return failed;
+  const char *Failed = restrictFiles(Version, Access);
+  close(Directory);
+  return Failed;
 }
 
 } // namespace mlgo

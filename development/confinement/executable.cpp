@@ -12,54 +12,54 @@
 namespace mlgo {
 namespace {
 
-bool Read(int file, void *bytes, size_t count, uint64_t offset) {
-  return pread(file, bytes, count, static_cast<off_t>(offset)) ==
-         static_cast<ssize_t>(count);
+bool readAt(int File, void *Bytes, size_t Count, uint64_t Offset) {
+  return pread(File, Bytes, Count, static_cast<off_t>(Offset)) ==
+         static_cast<ssize_t>(Count);
 }
 
 /// Opens the program that the kernel starts for a dynamically linked one
 /// (PT_INTERP); -1: there is none.
-int OpenLoader(int program, const Elf64_Ehdr &header) {
-  if (header.e_phentsize != sizeof(Elf64_Phdr))
+int openLoader(int Program, const Elf64_Ehdr &Header) {
+  if (Header.e_phentsize != sizeof(Elf64_Phdr))
     return -1;
-  for (unsigned index = 0; index < header.e_phnum; ++index) {
-    Elf64_Phdr part;
-    if (!Read(program, &part, sizeof(part),
-              header.e_phoff + index * sizeof(part)))
+  for (unsigned Index = 0; Index < Header.e_phnum; ++Index) {
+    Elf64_Phdr Part;
+    if (!readAt(Program, &Part, sizeof(Part),
+                Header.e_phoff + Index * sizeof(Part)))
       return -1;
-    if (part.p_type != PT_INTERP)
+    if (Part.p_type != PT_INTERP)
       continue;
-    char path[PATH_MAX];
-    if (!part.p_filesz || part.p_filesz > sizeof(path) ||
-        !Read(program, path, part.p_filesz, part.p_offset))
+    char Path[PATH_MAX];
+    if (!Part.p_filesz || Part.p_filesz > sizeof(Path) ||
+        !readAt(Program, Path, Part.p_filesz, Part.p_offset))
       return -1;
-    return path[part.p_filesz - 1] ? -1 : open(path, O_PATH | O_CLOEXEC);
+    return Path[Part.p_filesz - 1] ? -1 : open(Path, O_PATH | O_CLOEXEC);
   }
   return -1;
 }
 
 } // namespace
 
-Executable OpenExecutable(const char *path) {
-  Executable found;
-  found.program = open(path, O_RDONLY | O_CLOEXEC);
-  Elf64_Ehdr header;
-  if (found.program < 0 || !Read(found.program, &header, sizeof(header), 0))
-    return found;
-  found.is_native = !memcmp(header.e_ident, ELFMAG, SELFMAG) &&
-                    header.e_ident[EI_CLASS] == ELFCLASS64;
-  if (found.is_native)
-    found.loader = OpenLoader(found.program, header);
-  return found;
+Executable openExecutable(const char *Path) {
+  Executable Found;
+  Found.Program = open(Path, O_RDONLY | O_CLOEXEC);
+  Elf64_Ehdr Header;
+  if (Found.Program < 0 || !readAt(Found.Program, &Header, sizeof(Header), 0))
+    return Found;
+  Found.IsNative = !memcmp(Header.e_ident, ELFMAG, SELFMAG) &&
+                   Header.e_ident[EI_CLASS] == ELFCLASS64;
+  if (Found.IsNative)
+    Found.Loader = openLoader(Found.Program, Header);
+  return Found;
 }
 
-void Become(const Executable &executable, const char *path,
-            const char *empty_path, char **arguments) {
-  if (executable.is_native)
-    syscall(SYS_execveat, executable.program, empty_path, arguments, environ,
+void become(const Executable &Started, const char *Path, const char *EmptyPath,
+            char **Arguments) {
+  if (Started.IsNative)
+    syscall(SYS_execveat, Started.Program, EmptyPath, Arguments, environ,
             AT_EMPTY_PATH);
   else
-    execv(path, arguments);
+    execv(Path, Arguments);
 }
 
 } // namespace mlgo

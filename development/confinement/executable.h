@@ -10,23 +10,23 @@
 namespace mlgo {
 
 struct Executable {
-  int program = -1; ///< descriptors, closed on execution
-  int loader = -1;  ///< -1: it has none
+  int Program = -1; ///< descriptors, closed on execution
+  int Loader = -1;  ///< -1: it has none
   /// Whether it starts without the help of another program. A script does not:
   /// its interpreter is started, which starts others.
-  bool is_native = false;
+  bool IsNative = false;
 };
 
-/// Opens the program at `path`; with `is_native` unset if it is no ELF program
+/// Opens the program at `Path`; with `IsNative` unset if it is no ELF program
 /// for 64 bits, or cannot be read.
-Executable OpenExecutable(const char *path);
+Executable openExecutable(const char *Path);
 
-/// Becomes the program at `path`, opened as `executable`. Returns on failure
+/// Becomes the program at `Path`, opened as `Started`. Returns on failure
 /// only, with errno set.
 ///
-/// \param empty_path the string that the filter knows (system_calls.h).
-void Become(const Executable &executable, const char *path,
-            const char *empty_path, char **arguments);
+/// \param EmptyPath the string that the filter knows (system_calls.h).
+void become(const Executable &Started, const char *Path, const char *EmptyPath,
+            char **Arguments);
 
 } // namespace mlgo
 

@@ -11,113 +11,110 @@
 namespace mlgo {
 namespace {
 
-/// From the kernel's include/uapi/linux/landlock.h; the system root's header is
-/// older than the interface.
-/// The same on all architectures.
-constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
-constexpr uint32_t kAskForVersion = 1;
-constexpr int kRulePathBeneath = 1;
+/// From the kernel's include/uapi/linux/landlock.h, the same on all
+/// architectures; the system root's header is older than the interface.
+constexpr long CreateRuleset = 444, AddRule = 445, RestrictSelf = 446;
+constexpr uint32_t AskForVersion = 1;
+constexpr int RulePathBeneath = 1;
 
 struct Ruleset {
-  uint64_t files;
-  uint64_t network; ///< since version 4
-  uint64_t scoped;  ///< since version 6
+  uint64_t Files;
+  uint64_t Network; ///< since version 4
+  uint64_t Scoped;  ///< since version 6
 };
 
 struct __attribute__((packed)) PathBeneath {
-  uint64_t allowed;
-  int32_t parent;
+  uint64_t Allowed;
+  int32_t Parent;
 };
 
 enum FileRight : uint64_t {
-  kExecute = 1 << 0,
-  kWriteFile = 1 << 1,
-  kRemoveFolder = 1 << 4,
-  kRemoveFile = 1 << 5,
-  kMakeCharacterDevice = 1 << 6,
-  kMakeFolder = 1 << 7,
-  kMakeRegularFile = 1 << 8,
-  kMakeSocket = 1 << 9,
-  kMakeFifo = 1 << 10,
-  kMakeBlockDevice = 1 << 11,
-  kMakeSymbolicLink = 1 << 12,
+  Execute = 1 << 0,
+  WriteFile = 1 << 1,
+  RemoveFolder = 1 << 4,
+  RemoveFile = 1 << 5,
+  MakeCharacterDevice = 1 << 6,
+  MakeFolder = 1 << 7,
+  MakeRegularFile = 1 << 8,
+  MakeSocket = 1 << 9,
+  MakeFifo = 1 << 10,
+  MakeBlockDevice = 1 << 11,
+  MakeSymbolicLink = 1 << 12,
   /// Since version 2: link or move a file to another folder.
-  kRefer = 1 << 13,
-  kTruncate = 1 << 14,      ///< since version 3
-  kDeviceControl = 1 << 15, ///< since version 5
+  Refer = 1 << 13,
+  Truncate = 1 << 14,      ///< since version 3
+  DeviceControl = 1 << 15, ///< since version 5
 };
-constexpr uint64_t kBindAndConnectTcp = 0b11;
-constexpr uint64_t kAbstractSocketsAndSignals = 0b11;
+constexpr uint64_t BindAndConnectTcp = 0b11;
+constexpr uint64_t AbstractSocketsAndSignals = 0b11;
 
 /// What a compiler does with its outputs and temporary files.
-constexpr uint64_t kAllowedBelow = kWriteFile | kRemoveFolder | kRemoveFile |
-                                   kMakeFolder | kMakeRegularFile | kRefer |
-                                   kTruncate;
-constexpr uint64_t kAllowedOnNull = kWriteFile | kTruncate;
+constexpr uint64_t AllowedBelow = WriteFile | RemoveFolder | RemoveFile |
+                                  MakeFolder | MakeRegularFile | Refer |
+                                  Truncate;
+constexpr uint64_t AllowedOnNull = WriteFile | Truncate;
 
-uint64_t HandledFiles(int version) {
-  uint64_t rights = kExecute | kWriteFile | kRemoveFolder | kRemoveFile |
-                    kMakeCharacterDevice | kMakeFolder | kMakeRegularFile |
-                    kMakeSocket | kMakeFifo | kMakeBlockDevice |
-                    kMakeSymbolicLink;
-  if (version >= 2)
-    rights |= kRefer;
-  if (version >= 3)
-    rights |= kTruncate;
-  if (version >= 5)
-    rights |= kDeviceControl;
-  return rights;
+uint64_t handledFiles(int Version) {
+  uint64_t Rights = Execute | WriteFile | RemoveFolder | RemoveFile |
+                    MakeCharacterDevice | MakeFolder | MakeRegularFile |
+                    MakeSocket | MakeFifo | MakeBlockDevice | MakeSymbolicLink;
+  if (Version >= 2)
+    Rights |= Refer;
+  if (Version >= 3)
+    Rights |= Truncate;
+  if (Version >= 5)
+    Rights |= DeviceControl;
+  return Rights;
 }
 
-size_t RulesetBytes(int version) {
-  if (version >= 6)
+size_t rulesetBytes(int Version) {
+  if (Version >= 6)
     return sizeof(Ruleset);
-  return version >= 4 ? offsetof(Ruleset, scoped) : offsetof(Ruleset, network);
+  return Version >= 4 ? offsetof(Ruleset, Scoped) : offsetof(Ruleset, Network);
 }
 
-bool Allow(int ruleset, uint64_t rights, int file) {
-  const PathBeneath rule = {rights, file};
-  return syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0) == 0;
+bool allow(int Ruleset, uint64_t Rights, int File) {
+  const PathBeneath Rule = {Rights, File};
+  return syscall(AddRule, Ruleset, RulePathBeneath, &Rule, 0) == 0;
 }
 
-bool AddRules(int ruleset, uint64_t handled, const FileAccess &access) {
-  if (!Allow(ruleset, handled & kAllowedBelow, access.directory))
+bool addRules(int Ruleset, uint64_t Handled, const FileAccess &Access) {
+  if (!allow(Ruleset, Handled & AllowedBelow, Access.Directory))
     return false;
-  for (const int program : access.programs)
-    if (!access.execute_all && program >= 0 &&
-        !Allow(ruleset, kExecute, program))
+  for (const int Program : Access.Programs)
+    if (!Access.ExecuteAll && Program >= 0 && !allow(Ruleset, Execute, Program))
       return false;
-  const int null = open("/dev/null", O_PATH | O_CLOEXEC);
-  if (null < 0)
+  const int Null = open("/dev/null", O_PATH | O_CLOEXEC);
+  if (Null < 0)
     return true; // a chroot without devices
-  const bool good = Allow(ruleset, handled & kAllowedOnNull, null);
-  close(null);
-  return good;
+  const bool Good = allow(Ruleset, Handled & AllowedOnNull, Null);
+  close(Null);
+  return Good;
 }
 
 } // namespace
 
-int LandlockVersion() {
-  const long version = syscall(kCreateRuleset, nullptr, 0, kAskForVersion);
-  return version > 0 ? static_cast<int>(version) : 0;
+int landlockVersion() {
+  const long Version = syscall(CreateRuleset, nullptr, 0, AskForVersion);
+  return Version > 0 ? static_cast<int>(Version) : 0;
 }
 
-const char *RestrictFiles(int version, const FileAccess &access) {
-  Ruleset handled = {HandledFiles(version), kBindAndConnectTcp,
-                     kAbstractSocketsAndSignals};
-  if (access.execute_all)
-    handled.files &= ~uint64_t{kExecute};
-  const int ruleset = static_cast<int>(
-      syscall(kCreateRuleset, &handled, RulesetBytes(version), 0));
-  if (ruleset < 0)
+const char *restrictFiles(int Version, const FileAccess &Access) {
+  Ruleset Handled = {handledFiles(Version), BindAndConnectTcp,
+                     AbstractSocketsAndSignals};
+  if (Access.ExecuteAll)
+    Handled.Files &= ~uint64_t{Execute};
+  const int Ruleset = static_cast<int>(
+      syscall(CreateRuleset, &Handled, rulesetBytes(Version), 0));
+  if (Ruleset < 0)
     return "landlock_create_ruleset";
-  const char *failed = nullptr;
-  if (!AddRules(ruleset, handled.files, access))
-    failed = "landlock_add_rule";
-  else if (syscall(kRestrictSelf, ruleset, 0))
-    failed = "landlock_restrict_self";
-  close(ruleset);
-  return failed;
+  const char *Failed = nullptr;
+  if (!addRules(Ruleset, Handled.Files, Access))
+    Failed = "landlock_add_rule";
+  else if (syscall(RestrictSelf, Ruleset, 0))
+    Failed = "landlock_restrict_self";
+  close(Ruleset);
+  return Failed;
 }
 
 } // namespace mlgo

@@ -8,27 +8,27 @@ namespace mlgo {
 namespace {
 
 /// Time for a program that catches SIGXCPU.
-constexpr rlim_t kGraceSeconds = 5;
+constexpr rlim_t GraceSeconds = 5;
 
-bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
-  rlimit limit;
-  if (getrlimit(resource, &limit))
+bool limit(__rlimit_resource Resource, rlim_t Value, rlim_t Grace) {
+  rlimit Limit;
+  if (getrlimit(Resource, &Limit))
     return false;
-  const rlim_t hard = value + grace;
-  if (limit.rlim_max == RLIM_INFINITY || hard < limit.rlim_max)
-    limit.rlim_max = hard;
-  limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
-  return setrlimit(resource, &limit) == 0;
+  const rlim_t Hard = Value + Grace;
+  if (Limit.rlim_max == RLIM_INFINITY || Hard < Limit.rlim_max)
+    Limit.rlim_max = Hard;
+  Limit.rlim_cur = Value < Limit.rlim_max ? Value : Limit.rlim_max;
+  return setrlimit(Resource, &Limit) == 0;
 }
 
 } // namespace
 
-bool SetLimits(const Limits &limits) {
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  return Limit(RLIMIT_CPU, limits.cpu_seconds, kGraceSeconds) &&
-         Limit(RLIMIT_AS, limits.address_space_bytes, 0) &&
-         Limit(RLIMIT_FSIZE, limits.file_bytes, 0);
+bool setLimits(const ResourceLimits &Limits) {
+  const rlimit NoCore = {0, 0};
+  setrlimit(RLIMIT_CORE, &NoCore);
+  return limit(RLIMIT_CPU, Limits.CpuSeconds, GraceSeconds) &&
+         limit(RLIMIT_AS, Limits.AddressSpaceBytes, 0) &&
+         limit(RLIMIT_FSIZE, Limits.FileBytes, 0);
 }
 
 } // namespace mlgo

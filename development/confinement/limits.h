@@ -10,17 +10,17 @@
 
 namespace mlgo {
 
-struct Limits {
+struct ResourceLimits {
   /// SIGXCPU at the limit, SIGKILL five seconds later.
-  uint64_t cpu_seconds;
-  uint64_t address_space_bytes; ///< allocations fail above it
+  uint64_t CpuSeconds;
+  uint64_t AddressSpaceBytes; ///< allocations fail above it
   /// Of each file that is written; SIGXFSZ above it.
-  uint64_t file_bytes;
+  uint64_t FileBytes;
 };
 
 /// Sets the limits of this process, none above those that it has, and allows no
 /// core dump. Returns false and sets errno on failure.
-bool SetLimits(const Limits &limits);
+bool setLimits(const ResourceLimits &Limits);
 
 } // namespace mlgo
 

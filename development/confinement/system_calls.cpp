@@ -19,23 +19,23 @@ namespace mlgo {
 namespace {
 
 #if defined(__x86_64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+constexpr uint32_t Architecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+constexpr uint32_t Architecture = AUDIT_ARCH_AARCH64;
 #else
-constexpr uint32_t kArchitecture = 0;
+constexpr uint32_t Architecture = 0;
 #endif
 
 /// Numbers from 424 on are the same on all architectures; the system root's
 /// headers do not have the last ones. On x86-64 the calls of x32 have a high
 /// bit, so they count as newer.
-constexpr uint32_t kOpenTreeAttributes = 467, kSetFileAttributes = 469,
-                   kSetXattrAt = 463, kRemoveXattrAt = 466, kFchmodat2 = 452,
-                   kCachestat = 451, kLastKnown = kSetFileAttributes;
-static_assert(__NR_landlock_create_ruleset == 444 && kCachestat == 451,
+constexpr uint32_t OpenTreeAttributes = 467, SetFileAttributes = 469,
+                   SetXattrAt = 463, RemoveXattrAt = 466, Fchmodat2 = 452,
+                   Cachestat = 451, LastKnown = SetFileAttributes;
+static_assert(__NR_landlock_create_ruleset == 444 && Cachestat == 451,
               "another architecture");
 
-constexpr uint32_t kForbidden[] = {
+constexpr uint32_t Forbidden[] = {
     // Network, also without TCP; and descriptors of others.
     __NR_socket,
     __NR_socketpair,
@@ -59,7 +59,7 @@ constexpr uint32_t kForbidden[] = {
     // Attributes of files, which Landlock does not protect.
     __NR_fchmod,
     __NR_fchmodat,
-    kFchmodat2,
+    Fchmodat2,
     __NR_fchown,
     __NR_fchownat,
     __NR_utimensat,
@@ -69,9 +69,9 @@ constexpr uint32_t kForbidden[] = {
     __NR_removexattr,
     __NR_lremovexattr,
     __NR_fremovexattr,
-    kSetXattrAt,
-    kRemoveXattrAt,
-    kSetFileAttributes,
+    SetXattrAt,
+    RemoveXattrAt,
+    SetFileAttributes,
     __NR_mknodat,
 #ifdef __x86_64__
     __NR_chmod,
@@ -89,7 +89,7 @@ constexpr uint32_t kForbidden[] = {
     __NR_chroot,
     __NR_move_mount,
     __NR_open_tree,
-    kOpenTreeAttributes,
+    OpenTreeAttributes,
     __NR_fsopen,
     __NR_fsconfig,
     __NR_fsmount,
@@ -139,176 +139,176 @@ constexpr uint32_t kForbidden[] = {
 #endif
 };
 
-constexpr size_t kForbiddenCount = sizeof(kForbidden) / sizeof(kForbidden[0]);
+constexpr size_t ForbiddenCount = sizeof(Forbidden) / sizeof(Forbidden[0]);
 
 struct Numbers {
-  uint32_t values[kForbiddenCount];
+  uint32_t Values[ForbiddenCount];
 };
 
-constexpr Numbers Sorted() {
-  Numbers sorted = {};
-  for (size_t count = 0; count < kForbiddenCount; ++count) {
-    size_t at = count;
-    for (; at > 0 && sorted.values[at - 1] > kForbidden[count]; --at)
-      sorted.values[at] = sorted.values[at - 1];
-    sorted.values[at] = kForbidden[count];
+constexpr Numbers sorted() {
+  Numbers Sorted = {};
+  for (size_t Count = 0; Count < ForbiddenCount; ++Count) {
+    size_t At = Count;
+    for (; At > 0 && Sorted.Values[At - 1] > Forbidden[Count]; --At)
+      Sorted.Values[At] = Sorted.Values[At - 1];
+    Sorted.Values[At] = Forbidden[Count];
   }
-  return sorted;
+  return Sorted;
 }
 
-constexpr Numbers kSorted = Sorted();
+constexpr Numbers Sorted = sorted();
 
-constexpr uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
-                                 CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
-                                 CLONE_NEWNET;
+constexpr uint32_t Namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+                                CLONE_NEWNET;
 
 /// Writes a filter for the kernel's classic BPF machine.
 class Filter {
 public:
-  Filter(Execution execution, int descriptor, const char *path) {
-    Load(offsetof(seccomp_data, arch));
-    ReturnUnlessEqual(kArchitecture, Failure(ENOSYS));
-    LoadNumber();
-    Add(BPF_JMP | BPF_JGT | BPF_K, kLastKnown, 0, 1);
-    Return(Failure(ENOSYS));
-    ForbidListed();
+  Filter(Execution Allowed, int Descriptor, const char *Path) {
+    load(offsetof(seccomp_data, arch));
+    returnUnlessEqual(Architecture, failure(ENOSYS));
+    loadNumber();
+    add(BPF_JMP | BPF_JGT | BPF_K, LastKnown, 0, 1);
+    emitReturn(failure(ENOSYS));
+    forbidListed();
     // The C library then uses clone, whose flags can be read.
-    ReturnIfEqual(__NR_clone3, Failure(ENOSYS));
-    ForbidNamespaces();
-    ForbidLimitsOfOthers();
-    if (execution != Execution::kEverything)
-      ForbidExecution(execution, descriptor, path);
-    Return(SECCOMP_RET_ALLOW);
+    returnIfEqual(__NR_clone3, failure(ENOSYS));
+    forbidNamespaces();
+    forbidLimitsOfOthers();
+    if (Allowed != Execution::Everything)
+      forbidExecution(Allowed, Descriptor, Path);
+    emitReturn(SECCOMP_RET_ALLOW);
   }
 
   const sock_fprog *program() {
-    program_ = {count_, code_};
-    return &program_;
+    Program = {Count, Code};
+    return &Program;
   }
 
 private:
-  static constexpr uint32_t Failure(uint32_t error) {
-    return SECCOMP_RET_ERRNO | error;
+  static constexpr uint32_t failure(uint32_t Error) {
+    return SECCOMP_RET_ERRNO | Error;
   }
 
   /// Offset of the lower half of an argument; the upper half follows (both
   /// architectures are little-endian).
-  static constexpr uint32_t Argument(uint32_t index) {
-    return static_cast<uint32_t>(offsetof(seccomp_data, args)) + 8 * index;
+  static constexpr uint32_t argument(uint32_t Index) {
+    return static_cast<uint32_t>(offsetof(seccomp_data, args)) + 8 * Index;
   }
 
-  void Add(uint32_t code, uint32_t value, uint8_t if_true = 0,
-           uint8_t if_false = 0) {
+  void add(uint32_t Operation, uint32_t Value, uint8_t IfTrue = 0,
+           uint8_t IfFalse = 0) {
     // Without all of the filter, nothing may run.
-    if (count_ == kMaxInstructions)
+    if (Count == MaxInstructions)
       abort();
-    code_[count_++] = {static_cast<uint16_t>(code), if_true, if_false, value};
+    Code[Count++] = {static_cast<uint16_t>(Operation), IfTrue, IfFalse, Value};
   }
-  void Load(uint32_t offset) { Add(BPF_LD | BPF_W | BPF_ABS, offset); }
-  void LoadNumber() { Load(offsetof(seccomp_data, nr)); }
-  void Return(uint32_t action) { Add(BPF_RET | BPF_K, action); }
-  void ReturnIfEqual(uint32_t value, uint32_t action) {
-    Add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-    Return(action);
+  void load(uint32_t Offset) { add(BPF_LD | BPF_W | BPF_ABS, Offset); }
+  void loadNumber() { load(offsetof(seccomp_data, nr)); }
+  void emitReturn(uint32_t Action) { add(BPF_RET | BPF_K, Action); }
+  void returnIfEqual(uint32_t Value, uint32_t Action) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, Value, 0, 1);
+    emitReturn(Action);
   }
-  void ReturnUnlessEqual(uint32_t value, uint32_t action) {
-    Add(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
-    Return(action);
+  void returnUnlessEqual(uint32_t Value, uint32_t Action) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, Value, 1, 0);
+    emitReturn(Action);
   }
 
-  /// The next `instructions` are for the call `number` only; they end with
-  /// another LoadNumber or a return.
-  void SkipUnlessCall(uint32_t number, uint8_t instructions) {
-    Add(BPF_JMP | BPF_JEQ | BPF_K, number, 0, instructions);
+  /// The next `Instructions` are for the call `Number` only; they end with
+  /// another loadNumber or a return.
+  void skipUnlessCall(uint32_t Number, uint8_t Instructions) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, Number, 0, Instructions);
   }
 
   /// The kernel runs the filter once for each call when it is installed, to
   /// remember those that are always allowed, so the numbers are compared in
   /// blocks: 0.12 ms instead of 0.18.
-  void ForbidListed() {
-    constexpr size_t kBlock = 8,
-                     kBlocks = (kForbiddenCount + kBlock - 1) / kBlock;
-    size_t exits[kBlocks];
-    for (size_t block = 0; block < kBlocks; ++block) {
-      const size_t first = block * kBlock, left = kForbiddenCount - first,
-                   size = left < kBlock ? left : kBlock;
+  void forbidListed() {
+    constexpr size_t BlockSize = 8,
+                     Blocks = (ForbiddenCount + BlockSize - 1) / BlockSize;
+    size_t Exits[Blocks];
+    for (size_t Block = 0; Block < Blocks; ++Block) {
+      const size_t First = Block * BlockSize, Left = ForbiddenCount - First,
+                   Size = Left < BlockSize ? Left : BlockSize;
       // Past this block's two instructions for each number and the jump.
-      Add(BPF_JMP | BPF_JGT | BPF_K, kSorted.values[first + size - 1],
-          static_cast<uint8_t>(2 * size + 1), 0);
-      for (size_t index = 0; index < size; ++index)
-        ReturnIfEqual(kSorted.values[first + index], Failure(EPERM));
-      exits[block] = count_;
-      Add(BPF_JMP | BPF_JA, 0);
+      add(BPF_JMP | BPF_JGT | BPF_K, Sorted.Values[First + Size - 1],
+          static_cast<uint8_t>(2 * Size + 1), 0);
+      for (size_t Index = 0; Index < Size; ++Index)
+        returnIfEqual(Sorted.Values[First + Index], failure(EPERM));
+      Exits[Block] = Count;
+      add(BPF_JMP | BPF_JA, 0);
     }
-    for (const size_t exit : exits)
-      code_[exit].k = static_cast<uint32_t>(count_ - exit - 1);
+    for (const size_t Exit : Exits)
+      Code[Exit].k = static_cast<uint32_t>(Count - Exit - 1);
   }
 
-  void ForbidNamespaces() {
-    SkipUnlessCall(__NR_clone, 4);
-    Load(Argument(0));
-    Add(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 0, 1);
-    Return(Failure(EPERM));
-    LoadNumber();
+  void forbidNamespaces() {
+    skipUnlessCall(__NR_clone, 4);
+    load(argument(0));
+    add(BPF_JMP | BPF_JSET | BPF_K, Namespaces, 0, 1);
+    emitReturn(failure(EPERM));
+    loadNumber();
   }
 
-  void ForbidLimitsOfOthers() {
-    SkipUnlessCall(__NR_prlimit64, 4);
-    Load(Argument(0));
-    ReturnUnlessEqual(0, Failure(EPERM));
-    LoadNumber();
+  void forbidLimitsOfOthers() {
+    skipUnlessCall(__NR_prlimit64, 4);
+    load(argument(0));
+    returnUnlessEqual(0, failure(EPERM));
+    loadNumber();
   }
 
-  void ForbidExecution(Execution execution, int descriptor, const char *path) {
-    ReturnIfEqual(__NR_execve, Failure(EPERM));
-    if (execution == Execution::kNothing) {
-      ReturnIfEqual(__NR_execveat, Failure(EPERM));
+  void forbidExecution(Execution Allowed, int Descriptor, const char *Path) {
+    returnIfEqual(__NR_execve, failure(EPERM));
+    if (Allowed == Execution::Nothing) {
+      returnIfEqual(__NR_execveat, failure(EPERM));
       return;
     }
     // A path that is not empty would be executed instead of the descriptor,
     // hence the comparison of the pointer: the memory that it points to is gone
     // after the one execution.
-    const uint64_t address = reinterpret_cast<uintptr_t>(path);
+    const uint64_t Address = reinterpret_cast<uintptr_t>(Path);
     const struct {
-      uint32_t offset, value;
-    } required[] = {
-        {Argument(0), static_cast<uint32_t>(descriptor)},
-        {Argument(1), static_cast<uint32_t>(address)},
-        {Argument(1) + 4, static_cast<uint32_t>(address >> 32)},
-        {Argument(4), AT_EMPTY_PATH},
+      uint32_t Offset, Value;
+    } Required[] = {
+        {argument(0), static_cast<uint32_t>(Descriptor)},
+        {argument(1), static_cast<uint32_t>(Address)},
+        {argument(1) + 4, static_cast<uint32_t>(Address >> 32)},
+        {argument(4), AT_EMPTY_PATH},
     };
-    constexpr uint8_t kInstructionsEach = 3;
-    SkipUnlessCall(__NR_execveat, kInstructionsEach *
-                                      (sizeof(required) / sizeof(required[0])));
-    for (const auto &one : required) {
-      Load(one.offset);
-      ReturnUnlessEqual(one.value, Failure(EPERM));
+    constexpr uint8_t InstructionsEach = 3;
+    skipUnlessCall(__NR_execveat,
+                   InstructionsEach * (sizeof(Required) / sizeof(Required[0])));
+    for (const auto &One : Required) {
+      load(One.Offset);
+      returnUnlessEqual(One.Value, failure(EPERM));
     }
   }
 
-  static constexpr size_t kMaxInstructions = 3 * kForbiddenCount + 64;
-  sock_filter code_[kMaxInstructions];
-  unsigned short count_ = 0;
-  sock_fprog program_;
+  static constexpr size_t MaxInstructions = 3 * ForbiddenCount + 64;
+  sock_filter Code[MaxInstructions];
+  unsigned short Count = 0;
+  sock_fprog Program;
 };
 
 } // namespace
 
-bool HasFilters() {
+bool hasFilters() {
   // With a filter at no address, a kernel that takes filters fails with EFAULT.
-  return kArchitecture &&
+  return Architecture &&
          syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                  SECCOMP_FILTER_FLAG_SPEC_ALLOW, nullptr) < 0 &&
          errno == EFAULT;
 }
 
-const char *ForbidSystemCalls(Execution execution, int descriptor,
-                              const char *path) {
-  Filter filter(execution, descriptor, path);
+const char *forbidSystemCalls(Execution Allowed, int Descriptor,
+                              const char *Path) {
+  Filter Calls(Allowed, Descriptor, Path);
   // Without the flag, kernels before 5.16 switch off speculation past stores in
   // every filtered process, which costs time.
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-              SECCOMP_FILTER_FLAG_SPEC_ALLOW, filter.program()))
+              SECCOMP_FILTER_FLAG_SPEC_ALLOW, Calls.program()))
     return "seccomp";
   return nullptr;
 }

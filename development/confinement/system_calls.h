@@ -11,15 +11,15 @@ namespace mlgo {
 
 /// Whether this kernel and container take filters on this architecture (x86-64,
 /// aarch64).
-bool HasFilters();
+bool hasFilters();
 
 /// Which programs the process may execute afterwards.
 enum class Execution {
-  kNothing,
-  /// The file of `descriptor`: execveat(descriptor, path, ..., AT_EMPTY_PATH)
-  /// with this very `path`, an empty string.
-  kOnce,
-  kEverything,
+  Nothing,
+  /// The file of `Descriptor`: execveat(descriptor, path, ..., AT_EMPTY_PATH)
+  /// with this very `Path`, an empty string.
+  Once,
+  Everything,
 };
 
 /// Forbids, for this process and its children: sockets, other programs,
@@ -27,11 +27,11 @@ enum class Execution {
 /// listed in system_calls.cpp. Other architectures' calls, and calls that are
 /// newer than the list, fail with ENOSYS.
 ///
-/// \param descriptor for kOnce only.
-/// \param path for kOnce only.
+/// \param Descriptor for Once only.
+/// \param Path for Once only.
 /// \returns null, or the failed system call, with errno set.
-const char *ForbidSystemCalls(Execution execution, int descriptor = -1,
-                              const char *path = nullptr);
+const char *forbidSystemCalls(Execution Allowed, int Descriptor = -1,
+                              const char *Path = nullptr);
 
 } // namespace mlgo
 

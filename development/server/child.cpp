@@ -21,41 +21,41 @@ namespace mlgo {
 namespace {
 
 /// As in mlgo/compiler/limited_exec.cc.
-constexpr int kCannotStart = 127;
+constexpr int CannotStart = 127;
 
-constexpr int kMillisecondsBetweenQuestions = 5;
+constexpr int MillisecondsBetweenQuestions = 5;
 
 /// Whether the child can be reaped, which this does not do.
-bool HasEnded(pid_t child) {
-  siginfo_t info = {};
-  while (waitid(P_PID, static_cast<id_t>(child), &info,
+bool hasEnded(pid_t Child) {
+  siginfo_t Info = {};
+  while (waitid(P_PID, static_cast<id_t>(Child), &Info,
                 WEXITED | WNOHANG | WNOWAIT) < 0)
     if (errno != EINTR)
       return true;
-  return info.si_pid == child;
+  return Info.si_pid == Child;
 }
 
-bool Enter(const Request &request, const Walls &walls, pid_t parent) {
+bool enter(const Request &Asked, const Sandbox &Walls, pid_t Parent) {
   setsid();
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != Parent)
     return false; // orphaned before prctl
-  if (dup2(request.messages, STDERR_FILENO) < 0)
+  if (dup2(Asked.Messages, STDERR_FILENO) < 0)
     return false;
-  close(request.messages);
-  if (chdir(request.directory.c_str()) ||
-      setenv("TMPDIR", request.directory.c_str(), 1)) {
+  close(Asked.Messages);
+  if (chdir(Asked.Directory.c_str()) ||
+      setenv("TMPDIR", Asked.Directory.c_str(), 1)) {
     dprintf(STDERR_FILENO, "compile server: cannot work in %s: %s\n",
-            request.directory.c_str(), strerror(errno));
+            Asked.Directory.c_str(), strerror(errno));
     return false;
   }
-  if (!SetLimits(request.limits)) {
+  if (!setLimits(Asked.Limits)) {
     dprintf(STDERR_FILENO, "compile server: cannot set limits: %s\n",
             strerror(errno));
     return false;
   }
-  if (const char *failed = ConfineToCurrentDirectory(walls, nullptr)) {
+  if (const char *Failed = confineToCurrentDirectory(Walls, nullptr)) {
     dprintf(STDERR_FILENO, "compile server: cannot confine a compile: %s: %s\n",
-            failed, strerror(errno));
+            Failed, strerror(errno));
     return false;
   }
   return true;
@@ -63,74 +63,74 @@ bool Enter(const Request &request, const Walls &walls, pid_t parent) {
 
 } // namespace
 
-pid_t ForkInto(const Request &request, const Walls &walls) {
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0 && !Enter(request, walls, parent))
-    _exit(kCannotStart);
-  if (child < 0)
-    dprintf(request.messages, "compile server: cannot fork: %s\n",
+pid_t forkInto(const Request &Asked, const Sandbox &Walls) {
+  const pid_t Parent = getpid();
+  const pid_t Child = fork();
+  if (Child == 0 && !enter(Asked, Walls, Parent))
+    _exit(CannotStart);
+  if (Child < 0)
+    dprintf(Asked.Messages, "compile server: cannot fork: %s\n",
             strerror(errno));
-  close(request.messages);
-  return child;
+  close(Asked.Messages);
+  return Child;
 }
 
-bool WaitAndReport(int socket, pid_t child, Event event, int taken_over) {
+bool waitAndReport(int Socket, pid_t Child, AnswerKind Kind, int TakenOver) {
   // Kernels before 5.3, filters of containers and full tables of descriptors
   // refuse it: then the child is asked about again and again.
-  const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  bool listening = true;
-  int heard = socket;
-  while (end >= 0 || !HasEnded(child)) {
-    pollfd watched[] = {
-        {end, POLLIN, 0}, {heard, POLLIN, 0}, {taken_over, POLLIN, 0}};
-    const int ready =
-        poll(watched, 3, end >= 0 ? -1 : kMillisecondsBetweenQuestions);
-    if (ready < 0 && errno == EINTR)
+  const int End = static_cast<int>(syscall(SYS_pidfd_open, Child, 0));
+  bool Listening = true;
+  int Heard = Socket;
+  while (End >= 0 || !hasEnded(Child)) {
+    pollfd Watched[] = {
+        {End, POLLIN, 0}, {Heard, POLLIN, 0}, {TakenOver, POLLIN, 0}};
+    const int Ready =
+        poll(Watched, 3, End >= 0 ? -1 : MillisecondsBetweenQuestions);
+    if (Ready < 0 && errno == EINTR)
       continue;
-    if (ready < 0) {
+    if (Ready < 0) {
       // Whether the client is there cannot be heard any more.
       fprintf(stderr, "compile server: cannot poll: %s\n", strerror(errno));
-      listening = false;
+      Listening = false;
       break;
     }
-    if (watched[0].revents)
+    if (Watched[0].revents)
       break;
     // Checked after the socket became readable: data that follows the child's
     // announcement belongs to the child.
-    pollfd announced = {taken_over, POLLIN, 0};
-    if (taken_over >= 0 && poll(&announced, 1, 0) > 0) {
-      taken_over = heard = -1;
+    pollfd Announced = {TakenOver, POLLIN, 0};
+    if (TakenOver >= 0 && poll(&Announced, 1, 0) > 0) {
+      TakenOver = Heard = -1;
       continue;
     }
-    if (!watched[1].revents)
+    if (!Watched[1].revents)
       continue;
-    Request request;
-    listening = Receive(socket, &request) == Received::kRequest &&
-                request.order == Order::kKill;
-    if (request.messages >= 0)
-      close(request.messages);
-    if (!listening)
-      heard = -1;
-    kill(-child, SIGKILL);
-    kill(child, SIGKILL); // its group may not exist yet
+    Request Asked;
+    Listening = receive(Socket, &Asked) == Received::Request &&
+                Asked.Kind == RequestKind::Kill;
+    if (Asked.Messages >= 0)
+      close(Asked.Messages);
+    if (!Listening)
+      Heard = -1;
+    kill(-Child, SIGKILL);
+    kill(Child, SIGKILL); // its group may not exist yet
   }
-  if (end >= 0)
-    close(end);
+  if (End >= 0)
+    close(End);
   // Before it is reaped: until then its number, which is the group's, is not
   // reused.
-  kill(-child, SIGKILL);
-  int status = 0;
-  rusage usage = {};
-  while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+  kill(-Child, SIGKILL);
+  int Status = 0;
+  rusage Usage = {};
+  while (wait4(Child, &Status, 0, &Usage) < 0 && errno == EINTR) {
   }
-  return listening &&
-         Send(socket, {event, status, CpuMicroseconds(usage), usage.ru_maxrss});
+  return Listening &&
+         send(Socket, {Kind, Status, cpuMicroseconds(Usage), Usage.ru_maxrss});
 }
 
-int64_t CpuMicroseconds(const rusage &usage) {
-  return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * int64_t{1000000} +
-         usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+int64_t cpuMicroseconds(const rusage &Usage) {
+  return (Usage.ru_utime.tv_sec + Usage.ru_stime.tv_sec) * int64_t{1000000} +
+         Usage.ru_utime.tv_usec + Usage.ru_stime.tv_usec;
 }
 
 } // namespace mlgo

@@ -20,19 +20,19 @@ namespace mlgo {
 /// parent ends. A child of a child is confined to both directories, so its own
 /// must lie in its parent's. Returns the child's number in the parent, or a
 /// negative number on failure, and closes the request's descriptor there.
-pid_t ForkInto(const Request &request, const Walls &walls);
+pid_t forkInto(const Request &Asked, const Sandbox &Walls);
 
-/// Waits for the end of `child`, kills the rest of its process group, and sends
-/// `event` to the client. A kill order or the end of the stream kills the child
+/// Waits for the end of `Child`, kills the rest of its process group, and sends
+/// `Kind` to the client. A kill order or the end of the stream kills the child
 /// at once. Returns false if the client is gone.
 ///
-/// \param taken_over becomes readable when `child` starts to read the socket
+/// \param TakenOver becomes readable when `Child` starts to read the socket
 ///   itself; -1: it never does.
-bool WaitAndReport(int socket, pid_t child, Event event = Event::kEnded,
-                   int taken_over = -1);
+bool waitAndReport(int Socket, pid_t Child, AnswerKind Kind = AnswerKind::Ended,
+                   int TakenOver = -1);
 
 /// User + system time in microseconds.
-int64_t CpuMicroseconds(const rusage &usage);
+int64_t cpuMicroseconds(const rusage &Usage);
 
 } // namespace mlgo
 

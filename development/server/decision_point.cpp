@@ -35,39 +35,38 @@ namespace {
 /// The point at which a compile stops and forks. It is reached once.
 class DecisionPoint {
 public:
-  DecisionPoint(int socket, int announcement, const Walls &walls)
-      : socket_(socket), announcement_(announcement), walls_(walls) {}
+  DecisionPoint(int Socket, int Announcement, const Sandbox &Walls)
+      : Socket(Socket), Announcement(Announcement), Walls(Walls) {}
 
   /// Returns in children only, or immediately if the point was reached before.
-  void Reach() {
-    if (reached_)
+  void reach() {
+    if (Reached)
       return;
-    reached_ = true;
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    const Answer ready = {Event::kReady, 0, CpuMicroseconds(usage),
-                          usage.ru_maxrss};
-    if (write(announcement_, "", 1) != 1 || !Send(socket_, ready))
+    Reached = true;
+    rusage Usage;
+    getrusage(RUSAGE_SELF, &Usage);
+    const Answer Ready = {AnswerKind::Ready, 0, cpuMicroseconds(Usage),
+                          Usage.ru_maxrss};
+    if (write(Announcement, "", 1) != 1 || !send(Socket, Ready))
       _exit(1);
     // A child's CPU clock starts at 0 although it continues work that was
     // begun.
-    const uint64_t used =
-        static_cast<uint64_t>(ready.cpu_microseconds / 1000000);
-    Request request;
-    while (Receive(socket_, &request) == Received::kRequest &&
-           request.order == Order::kFinish) {
-      const std::string object = request.arguments.front();
-      request.limits.cpu_seconds = request.limits.cpu_seconds > used
-                                       ? request.limits.cpu_seconds - used
-                                       : 1;
-      const pid_t child = ForkInto(request, walls_);
-      if (child == 0) {
-        close(socket_);
-        close(announcement_);
-        Redirect(object);
+    const uint64_t Used =
+        static_cast<uint64_t>(Ready.CpuMicroseconds / 1000000);
+    Request Asked;
+    while (receive(Socket, &Asked) == Received::Request &&
+           Asked.Kind == RequestKind::Finish) {
+      const std::string Object = Asked.Arguments.front();
+      Asked.Limits.CpuSeconds =
+          Asked.Limits.CpuSeconds > Used ? Asked.Limits.CpuSeconds - Used : 1;
+      const pid_t Child = forkInto(Asked, Walls);
+      if (Child == 0) {
+        close(Socket);
+        close(Announcement);
+        redirect(Object);
         return;
       }
-      if (child < 0 || !WaitAndReport(socket_, child))
+      if (Child < 0 || !waitAndReport(Socket, Child))
         break;
     }
     _exit(0);
@@ -75,17 +74,17 @@ public:
 
 private:
   /// Nothing has been written to stdout before the first decision.
-  static void Redirect(const std::string &object) {
-    const int file = open(object.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0666);
-    if (file < 0 || dup2(file, STDOUT_FILENO) < 0)
+  static void redirect(const std::string &Object) {
+    const int File = open(Object.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0666);
+    if (File < 0 || dup2(File, STDOUT_FILENO) < 0)
       _exit(1);
-    close(file);
+    close(File);
   }
 
-  const int socket_;
-  const int announcement_;
-  const Walls walls_;
-  bool reached_ = false;
+  const int Socket;
+  const int Announcement;
+  const Sandbox Walls;
+  bool Reached = false;
 };
 
 /// Register allocation and all passes that prepare it run function after
@@ -95,32 +94,32 @@ class BeforeAllocation : public llvm::ModulePass {
 public:
   static char ID;
 
-  explicit BeforeAllocation(DecisionPoint *point)
-      : ModulePass(ID), point_(point) {}
+  explicit BeforeAllocation(DecisionPoint *Point)
+      : ModulePass(ID), Point(Point) {}
 
   llvm::StringRef getPassName() const override {
     return "Before register allocation";
   }
 
-  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
-    usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
-    usage.addRequired<llvm::RegAllocPriorityAdvisorAnalysisLegacy>();
-    usage.setPreservesAll();
+  void getAnalysisUsage(llvm::AnalysisUsage &Usage) const override {
+    Usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
+    Usage.addRequired<llvm::RegAllocPriorityAdvisorAnalysisLegacy>();
+    Usage.setPreservesAll();
   }
 
-  bool runOnModule(llvm::Module &module) override {
-    point_->Reach();
+  bool runOnModule(llvm::Module &M) override {
+    Point->reach();
     // They have opened the model and the log in the directory in which they
     // were created.
     getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>().doInitialization(
-        module);
+        M);
     getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>().doInitialization(
-        module);
+        M);
     return false;
   }
 
 private:
-  DecisionPoint *const point_;
+  DecisionPoint *const Point;
 };
 
 char BeforeAllocation::ID = 0;
@@ -132,83 +131,81 @@ class AfterAllocation : public llvm::ModulePass {
 public:
   static char ID;
 
-  explicit AfterAllocation(clang::CompilerInstance *compiler)
-      : ModulePass(ID), compiler_(compiler) {}
+  explicit AfterAllocation(clang::CompilerInstance *Compiler)
+      : ModulePass(ID), Compiler(Compiler) {}
 
   llvm::StringRef getPassName() const override {
     return "After register allocation";
   }
 
-  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
-    usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
-    usage.addRequired<llvm::RegAllocPriorityAdvisorAnalysisLegacy>();
-    usage.setPreservesAll();
+  void getAnalysisUsage(llvm::AnalysisUsage &Usage) const override {
+    Usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
+    Usage.addRequired<llvm::RegAllocPriorityAdvisorAnalysisLegacy>();
+    Usage.setPreservesAll();
   }
 
   bool runOnModule(llvm::Module &) override {
     // Logs are complete when they are closed.
-    Closing<llvm::RegAllocEvictionAdvisorAnalysisLegacy>::Close(
+    Closing<llvm::RegAllocEvictionAdvisorAnalysisLegacy>::close(
         getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>());
-    Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::Close(
+    Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::close(
         getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>());
-    compiler_->getDiagnosticClient().finish();
-    _exit(compiler_->getDiagnostics().hasErrorOccurred() ? 1 : 0);
+    Compiler->getDiagnosticClient().finish();
+    _exit(Compiler->getDiagnostics().hasErrorOccurred() ? 1 : 0);
   }
 
 private:
   template <typename Analysis> struct Closing : Analysis {
-    static void Close(Analysis &analysis) {
-      (analysis.*(&Closing::Provider)).reset();
-    }
+    static void close(Analysis &Of) { (Of.*(&Closing::Provider)).reset(); }
   };
 
-  clang::CompilerInstance *const compiler_;
+  clang::CompilerInstance *const Compiler;
 };
 
 char AfterAllocation::ID = 0;
 
 /// Reports an error of the backend and ends, as cc1 does.
-void Fatal(void *diagnostics, const char *message, bool crash) {
-  static_cast<clang::DiagnosticsEngine *>(diagnostics)
+void fatal(void *Diagnostics, const char *Message, bool Crash) {
+  static_cast<clang::DiagnosticsEngine *>(Diagnostics)
           ->Report(clang::diag::err_fe_error_backend)
-      << message;
+      << Message;
   llvm::sys::RunInterruptHandlers();
-  llvm::sys::Process::Exit(crash ? 70 : 1);
+  llvm::sys::Process::Exit(Crash ? 70 : 1);
 }
 
-bool Asks(const std::vector<std::string> &arguments, llvm::StringRef advisor) {
-  for (const std::string &argument : arguments)
-    if (llvm::StringRef(argument).ltrim('-').starts_with(advisor))
+bool asks(const std::vector<std::string> &Arguments, llvm::StringRef Advisor) {
+  for (const std::string &Argument : Arguments)
+    if (llvm::StringRef(Argument).ltrim('-').starts_with(Advisor))
       return true;
   return false;
 }
 
 /// The first use of the advisor that the arguments select.
-void Watch(const std::vector<std::string> &arguments,
-           clang::CompilerInstance &compiler, DecisionPoint *point) {
-  if (Asks(arguments, "enable-ml-inliner=")) {
-    compiler.getCodeGenOpts().PassBuilderCallbacks.push_back(
-        [point](llvm::PassBuilder &builder) {
-          builder.getPassInstrumentationCallbacks()
+void watch(const std::vector<std::string> &Arguments,
+           clang::CompilerInstance &Compiler, DecisionPoint *Point) {
+  if (asks(Arguments, "enable-ml-inliner=")) {
+    Compiler.getCodeGenOpts().PassBuilderCallbacks.push_back(
+        [Point](llvm::PassBuilder &Builder) {
+          Builder.getPassInstrumentationCallbacks()
               ->registerBeforeNonSkippedPassCallback(
-                  [point](llvm::StringRef pass, llvm::Any) {
-                    if (pass == "ModuleInlinerWrapperPass")
-                      point->Reach();
+                  [Point](llvm::StringRef Pass, llvm::Any) {
+                    if (Pass == "ModuleInlinerWrapperPass")
+                      Point->reach();
                   });
         });
-  } else if (Asks(arguments, "regalloc-enable-advisor=") ||
-             Asks(arguments, "regalloc-enable-priority-advisor=")) {
-    static const llvm::RegisterTargetPassConfigCallback callback(
-        [&compiler, point](llvm::TargetMachine &,
+  } else if (asks(Arguments, "regalloc-enable-advisor=") ||
+             asks(Arguments, "regalloc-enable-priority-advisor=")) {
+    static const llvm::RegisterTargetPassConfigCallback Callback(
+        [&Compiler, Point](llvm::TargetMachine &,
                            llvm::legacy::PassManagerBase &,
-                           llvm::TargetPassConfig *passes) {
-          passes->insertPass(&llvm::UnreachableMachineBlockElimID,
-                             new BeforeAllocation(point));
-          if (compiler.getFrontendOpts().OutputFile != "-") {
-            const std::unique_ptr<llvm::Pass> scoring(
+                           llvm::TargetPassConfig *Passes) {
+          Passes->insertPass(&llvm::UnreachableMachineBlockElimID,
+                             new BeforeAllocation(Point));
+          if (Compiler.getFrontendOpts().OutputFile != "-") {
+            const std::unique_ptr<llvm::Pass> Scoring(
                 llvm::createRegAllocScoringPass());
-            passes->insertPass(scoring->getPassID(),
-                               new AfterAllocation(&compiler));
+            Passes->insertPass(Scoring->getPassID(),
+                               new AfterAllocation(&Compiler));
           }
         });
   }
@@ -216,36 +213,37 @@ void Watch(const std::vector<std::string> &arguments,
 
 } // namespace
 
-int CompileFromDecisionPoint(const std::vector<std::string> &arguments,
-                             int socket, int announcement, const Walls &walls) {
-  DecisionPoint point(socket, announcement, walls);
+int compileFromDecisionPoint(const std::vector<std::string> &Arguments,
+                             int Socket, int Announcement,
+                             const Sandbox &Walls) {
+  DecisionPoint Point(Socket, Announcement, Walls);
   // A file that can be rewound, as its replacement.
-  const int nowhere = memfd_create("object", MFD_CLOEXEC);
-  if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+  const int Nowhere = memfd_create("object", MFD_CLOEXEC);
+  if (Nowhere < 0 || dup2(Nowhere, STDOUT_FILENO) < 0)
     return 1;
 
-  std::vector<const char *> words;
-  for (size_t i = 1; i < arguments.size(); ++i)
-    words.push_back(arguments[i].c_str());
-  clang::DiagnosticOptions options;
-  auto *buffer = new clang::TextDiagnosticBuffer;
-  clang::DiagnosticsEngine parsing(clang::DiagnosticIDs::create(), options,
-                                   buffer);
-  auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, words, parsing,
-                                                 arguments[0].c_str()))
+  std::vector<const char *> Words;
+  for (size_t I = 1; I < Arguments.size(); ++I)
+    Words.push_back(Arguments[I].c_str());
+  clang::DiagnosticOptions Options;
+  auto *Buffer = new clang::TextDiagnosticBuffer;
+  clang::DiagnosticsEngine Parsing(clang::DiagnosticIDs::create(), Options,
+                                   Buffer);
+  auto Invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*Invocation, Words, Parsing,
+                                                 Arguments[0].c_str()))
     return 1;
-  auto compiler =
-      std::make_unique<clang::CompilerInstance>(std::move(invocation));
-  compiler->createVirtualFileSystem(llvm::vfs::getRealFileSystem(), buffer);
-  compiler->createDiagnostics();
-  llvm::install_fatal_error_handler(Fatal, &compiler->getDiagnostics());
-  buffer->FlushDiagnostics(compiler->getDiagnostics());
-  Watch(arguments, *compiler, &point);
-  const bool good = clang::ExecuteCompilerInvocation(compiler.get());
+  auto Compiler =
+      std::make_unique<clang::CompilerInstance>(std::move(Invocation));
+  Compiler->createVirtualFileSystem(llvm::vfs::getRealFileSystem(), Buffer);
+  Compiler->createDiagnostics();
+  llvm::install_fatal_error_handler(fatal, &Compiler->getDiagnostics());
+  Buffer->FlushDiagnostics(Compiler->getDiagnostics());
+  watch(Arguments, *Compiler, &Point);
+  const bool Good = clang::ExecuteCompilerInvocation(Compiler.get());
   llvm::remove_fatal_error_handler();
-  llvm::BuryPointer(std::move(compiler));
-  return good ? 0 : 1;
+  llvm::BuryPointer(std::move(Compiler));
+  return Good ? 0 : 1;
 }
 
 } // namespace mlgo

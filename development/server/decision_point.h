@@ -14,15 +14,16 @@
 
 namespace mlgo {
 
-/// Compiles as cc1 does, with `arguments`, of which the first is the program's
+/// Compiles as cc1 does, with `Arguments`, of which the first is the program's
 /// name. They write the object to stdout, or to /dev/null if only logs are
 /// requested; then a compile may end with the last decision. Just before the
-/// first use of the policy the process announces itself on `announcement` and
-/// reads requests from `socket`. A child for each request continues from there,
-/// in the request's directory; confined by `walls`; only children return.
+/// first use of the policy the process announces itself on `Announcement` and
+/// reads requests from `Socket`. A child for each request continues from there,
+/// in the request's directory; confined by `Walls`; only children return.
 /// Returns 0 if the compile succeeded.
-int CompileFromDecisionPoint(const std::vector<std::string> &arguments,
-                             int socket, int announcement, const Walls &walls);
+int compileFromDecisionPoint(const std::vector<std::string> &Arguments,
+                             int Socket, int Announcement,
+                             const Sandbox &Walls);
 
 } // namespace mlgo
 

@@ -29,92 +29,92 @@
 #include "llvm/Support/TargetSelect.h"
 
 /// clang/tools/driver/cc1_main.cpp
-extern int cc1_main(llvm::ArrayRef<const char *> arguments, const char *program,
-                    void *main_address);
+extern int cc1_main(llvm::ArrayRef<const char *> Arguments, const char *Program,
+                    void *MainAddress);
 
 namespace {
 
-int Compile(const mlgo::Request &request) {
-  std::vector<const char *> arguments;
-  for (size_t i = 1; i < request.arguments.size(); ++i)
-    arguments.push_back(request.arguments[i].c_str());
-  return cc1_main(arguments, request.arguments[0].c_str(),
-                  reinterpret_cast<void *>(&Compile));
+int compile(const mlgo::Request &Asked) {
+  std::vector<const char *> Arguments;
+  for (size_t I = 1; I < Asked.Arguments.size(); ++I)
+    Arguments.push_back(Asked.Arguments[I].c_str());
+  return cc1_main(Arguments, Asked.Arguments[0].c_str(),
+                  reinterpret_cast<void *>(&compile));
 }
 
 /// Returns false if the client is gone.
-bool CompileOne(int socket, const mlgo::Request &request,
-                const mlgo::Walls &walls) {
-  const pid_t child = mlgo::ForkInto(request, walls);
-  if (child == 0) {
-    close(socket);
+bool compileOne(int Socket, const mlgo::Request &Asked,
+                const mlgo::Sandbox &Walls) {
+  const pid_t Child = mlgo::forkInto(Asked, Walls);
+  if (Child == 0) {
+    close(Socket);
     // As after main: buffers are flushed, destructors of local variables do not
     // run.
-    exit(Compile(request));
+    exit(compile(Asked));
   }
-  return child > 0 && mlgo::WaitAndReport(socket, child);
+  return Child > 0 && mlgo::waitAndReport(Socket, Child);
 }
 
-bool CompileSeveral(int socket, const mlgo::Request &request,
-                    const mlgo::Walls &walls) {
-  int announcement[2];
-  if (pipe2(announcement, O_CLOEXEC))
+bool compileSeveral(int Socket, const mlgo::Request &Asked,
+                    const mlgo::Sandbox &Walls) {
+  int Announcement[2];
+  if (pipe2(Announcement, O_CLOEXEC))
     return false;
-  const pid_t child = mlgo::ForkInto(request, walls);
-  if (child == 0) {
-    close(announcement[0]);
-    exit(mlgo::CompileFromDecisionPoint(request.arguments, socket,
-                                        announcement[1], walls));
+  const pid_t Child = mlgo::forkInto(Asked, Walls);
+  if (Child == 0) {
+    close(Announcement[0]);
+    exit(mlgo::compileFromDecisionPoint(Asked.Arguments, Socket,
+                                        Announcement[1], Walls));
   }
-  const bool good =
-      child > 0 && mlgo::WaitAndReport(socket, child, mlgo::Event::kReleased,
-                                       announcement[0]);
-  close(announcement[0]);
-  close(announcement[1]);
-  return good;
+  const bool Good = Child > 0 && mlgo::waitAndReport(Socket, Child,
+                                                     mlgo::AnswerKind::Released,
+                                                     Announcement[0]);
+  close(Announcement[0]);
+  close(Announcement[1]);
+  return Good;
 }
 
-void Serve(int socket, const mlgo::Walls &walls) {
-  mlgo::Request request;
-  while (mlgo::Receive(socket, &request) == mlgo::Received::kRequest) {
-    switch (request.order) {
-    case mlgo::Order::kCompile:
-      if (!CompileOne(socket, request, walls))
+void serve(int Socket, const mlgo::Sandbox &Walls) {
+  mlgo::Request Asked;
+  while (mlgo::receive(Socket, &Asked) == mlgo::Received::Request) {
+    switch (Asked.Kind) {
+    case mlgo::RequestKind::Compile:
+      if (!compileOne(Socket, Asked, Walls))
         return;
       break;
-    case mlgo::Order::kShare:
-      if (!CompileSeveral(socket, request, walls))
+    case mlgo::RequestKind::Share:
+      if (!compileSeveral(Socket, Asked, Walls))
         return;
       break;
-    case mlgo::Order::kKill:
+    case mlgo::RequestKind::Kill:
       break; // it has ended already
-    case mlgo::Order::kFinish:
-    case mlgo::Order::kRelease:
+    case mlgo::RequestKind::Finish:
+    case mlgo::RequestKind::Release:
       return;
     }
   }
 }
 
-bool IsOpenDescriptor(llvm::StringRef word, int *descriptor) {
-  return !word.getAsInteger(10, *descriptor) && *descriptor >= 0 &&
-         fcntl(*descriptor, F_GETFD) >= 0;
+bool isOpenDescriptor(llvm::StringRef Word, int *Descriptor) {
+  return !Word.getAsInteger(10, *Descriptor) && *Descriptor >= 0 &&
+         fcntl(*Descriptor, F_GETFD) >= 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  mlgo::Walls walls;
-  int socket;
+  mlgo::Sandbox Walls;
+  int Socket;
   if (argc < 2 || argc > 3 ||
-      (argc == 3 && !mlgo::ParseWalls(argv[2], &walls)) ||
-      !IsOpenDescriptor(argv[1], &socket)) {
+      (argc == 3 && !mlgo::parseWalls(argv[2], &Walls)) ||
+      !isOpenDescriptor(argv[1], &Socket)) {
     fputs("usage: compile_server DESCRIPTOR [all|none|landlock|filter]; "
           "DESCRIPTOR is the number of an open socket\n",
           stderr);
     return 2;
   }
   // As clang's main does before it parses its arguments.
-  llvm::InitLLVM initialised(argc, argv);
+  llvm::InitLLVM Initialised(argc, argv);
   clang::noteBottomOfStack();
   llvm::setBugReportMsg("PLEASE submit a bug report to " BUG_REPORT_URL
                         " and include the crash backtrace.\n");
@@ -126,10 +126,10 @@ int main(int argc, char **argv) {
   llvm::InitializeAllAsmParsers();
   // Once for all compiles, which inherit it: the server itself needs no more
   // than they.
-  if (const char *failed = mlgo::ConfineCalls(walls, nullptr)) {
-    perror(failed);
+  if (const char *Failed = mlgo::confineCalls(Walls, nullptr)) {
+    perror(Failed);
     return 1;
   }
-  Serve(socket, walls);
+  serve(Socket, Walls);
   return 0;
 }

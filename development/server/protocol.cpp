@@ -11,105 +11,105 @@ namespace mlgo {
 namespace {
 
 /// Upper limit of a request; a command has a few kilobytes.
-constexpr uint32_t kMaxPayloadBytes = 16 << 20;
-constexpr size_t kLimitsBytes = 3 * sizeof(uint64_t);
+constexpr uint32_t MaxPayloadBytes = 16 << 20;
+constexpr size_t LimitsBytes = 3 * sizeof(uint64_t);
 
-/// Reads all of `bytes` and keeps the last descriptor that was sent with them,
+/// Reads all of `Bytes` and keeps the last descriptor that was sent with them,
 /// if any.
-bool ReadAll(int socket, char *bytes, size_t count, int *descriptor) {
-  while (count) {
-    iovec part = {bytes, count};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-    msghdr message = {};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
+bool readAll(int Socket, char *Bytes, size_t Count, int *Descriptor) {
+  while (Count) {
+    iovec Part = {Bytes, Count};
+    alignas(cmsghdr) char Control[CMSG_SPACE(sizeof(int))];
+    msghdr Message = {};
+    Message.msg_iov = &Part;
+    Message.msg_iovlen = 1;
+    Message.msg_control = Control;
     // Without the padding of CMSG_SPACE, in which the kernel would put a second
     // descriptor that is never closed.
-    message.msg_controllen = CMSG_LEN(sizeof(int));
-    const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    if (got < 0 && errno == EINTR)
+    Message.msg_controllen = CMSG_LEN(sizeof(int));
+    const ssize_t Got = recvmsg(Socket, &Message, MSG_CMSG_CLOEXEC);
+    if (Got < 0 && errno == EINTR)
       continue;
-    if (got <= 0)
+    if (Got <= 0)
       return false;
-    for (cmsghdr *header = CMSG_FIRSTHDR(&message); header;
-         header = CMSG_NXTHDR(&message, header)) {
-      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+    for (cmsghdr *Header = CMSG_FIRSTHDR(&Message); Header;
+         Header = CMSG_NXTHDR(&Message, Header)) {
+      if (Header->cmsg_level != SOL_SOCKET || Header->cmsg_type != SCM_RIGHTS)
         continue;
-      if (*descriptor >= 0)
-        close(*descriptor);
-      memcpy(descriptor, CMSG_DATA(header), sizeof(int));
+      if (*Descriptor >= 0)
+        close(*Descriptor);
+      memcpy(Descriptor, CMSG_DATA(Header), sizeof(int));
     }
-    bytes += got;
-    count -= static_cast<size_t>(got);
+    Bytes += Got;
+    Count -= static_cast<size_t>(Got);
   }
   return true;
 }
 
-bool Parse(const std::string &payload, Request *request) {
-  if (payload.empty())
+bool parse(const std::string &Payload, Request *Asked) {
+  if (Payload.empty())
     return false;
-  request->order = static_cast<Order>(payload[0]);
-  switch (request->order) {
-  case Order::kRelease:
-  case Order::kKill:
-    return payload.size() == 1 && request->messages < 0;
-  case Order::kCompile:
-  case Order::kShare:
-  case Order::kFinish:
+  Asked->Kind = static_cast<RequestKind>(Payload[0]);
+  switch (Asked->Kind) {
+  case RequestKind::Release:
+  case RequestKind::Kill:
+    return Payload.size() == 1 && Asked->Messages < 0;
+  case RequestKind::Compile:
+  case RequestKind::Share:
+  case RequestKind::Finish:
     break;
   default:
     return false;
   }
-  if (payload.size() < 1 + kLimitsBytes || payload.back() != '\0' ||
-      request->messages < 0)
+  if (Payload.size() < 1 + LimitsBytes || Payload.back() != '\0' ||
+      Asked->Messages < 0)
     return false;
-  uint64_t limits[3];
-  memcpy(limits, payload.data() + 1, kLimitsBytes);
-  request->limits = {limits[0], limits[1], limits[2]};
-  std::vector<std::string> texts;
-  for (size_t begin = 1 + kLimitsBytes; begin < payload.size();
-       begin += texts.back().size() + 1)
-    texts.emplace_back(payload.c_str() + begin);
-  if (texts.size() < 2)
+  uint64_t Limits[3];
+  memcpy(Limits, Payload.data() + 1, LimitsBytes);
+  Asked->Limits = {Limits[0], Limits[1], Limits[2]};
+  std::vector<std::string> Texts;
+  for (size_t Begin = 1 + LimitsBytes; Begin < Payload.size();
+       Begin += Texts.back().size() + 1)
+    Texts.emplace_back(Payload.c_str() + Begin);
+  if (Texts.size() < 2)
     return false;
-  request->directory = texts.front();
-  request->arguments.assign(texts.begin() + 1, texts.end());
+  Asked->Directory = Texts.front();
+  Asked->Arguments.assign(Texts.begin() + 1, Texts.end());
   return true;
 }
 
 } // namespace
 
-Received Receive(int socket, Request *request) {
-  uint32_t length = 0;
-  request->messages = -1;
-  std::string payload;
-  bool good = ReadAll(socket, reinterpret_cast<char *>(&length), sizeof(length),
-                      &request->messages) &&
-              length <= kMaxPayloadBytes;
-  if (good) {
-    payload.resize(length);
-    good = ReadAll(socket, payload.data(), length, &request->messages) &&
-           Parse(payload, request);
+Received receive(int Socket, Request *Asked) {
+  uint32_t Length = 0;
+  Asked->Messages = -1;
+  std::string Payload;
+  bool Good = readAll(Socket, reinterpret_cast<char *>(&Length), sizeof(Length),
+                      &Asked->Messages) &&
+              Length <= MaxPayloadBytes;
+  if (Good) {
+    Payload.resize(Length);
+    Good = readAll(Socket, Payload.data(), Length, &Asked->Messages) &&
+           parse(Payload, Asked);
   }
-  if (good)
-    return Received::kRequest;
-  if (request->messages >= 0)
-    close(request->messages);
-  request->messages = -1;
-  return Received::kEnd;
+  if (Good)
+    return Received::Request;
+  if (Asked->Messages >= 0)
+    close(Asked->Messages);
+  Asked->Messages = -1;
+  return Received::End;
 }
 
-bool Send(int socket, const Answer &answer) {
-  const char *bytes = reinterpret_cast<const char *>(&answer);
-  for (size_t left = sizeof(answer); left;) {
-    const ssize_t sent = send(socket, bytes, left, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR)
+bool send(int Socket, const Answer &Given) {
+  const char *Bytes = reinterpret_cast<const char *>(&Given);
+  for (size_t Left = sizeof(Given); Left;) {
+    const ssize_t Sent = ::send(Socket, Bytes, Left, MSG_NOSIGNAL);
+    if (Sent < 0 && errno == EINTR)
       continue;
-    if (sent <= 0)
+    if (Sent <= 0)
       return false;
-    bytes += sent;
-    left -= static_cast<size_t>(sent);
+    Bytes += Sent;
+    Left -= static_cast<size_t>(Sent);
   }
   return true;
 }

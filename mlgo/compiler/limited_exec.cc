@@ -31,19 +31,19 @@
 namespace {
 
 /// What the caller takes for "cannot be started" (mlgo/compiler/process.py).
-constexpr int kCannotStart = 127;
+constexpr int CannotStart = 127;
 
-bool ParseNumber(const char *text, uint64_t *value) {
-  char *end = nullptr;
+bool parseNumber(const char *Text, uint64_t *Value) {
+  char *End = nullptr;
   errno = 0;
-  *value = strtoull(text, &end, 10);
-  return !errno && end != text && !*end;
+  *Value = strtoull(Text, &End, 10);
+  return !errno && End != Text && !*End;
 }
 
-int Describe(const char *path) {
-  const mlgo::Available found = mlgo::FindWalls();
-  printf("landlock %d\nfilter %d\nnative %d\n", found.landlock_version,
-         found.filter, mlgo::OpenExecutable(path).is_native);
+int describe(const char *Path) {
+  const mlgo::Available Found = mlgo::findWalls();
+  printf("landlock %d\nfilter %d\nnative %d\n", Found.LandlockVersion,
+         Found.Filter, mlgo::openExecutable(Path).IsNative);
   return 0;
 }
 
@@ -51,40 +51,40 @@ int Describe(const char *path) {
 
 int main(int argc, char **argv) {
   if (argc == 3 && !strcmp(argv[1], "--describe"))
-    return Describe(argv[2]);
-  mlgo::Walls walls;
-  if (argc < 7 || !mlgo::ParseWalls(argv[1], &walls)) {
+    return describe(argv[2]);
+  mlgo::Sandbox Walls;
+  if (argc < 7 || !mlgo::parseWalls(argv[1], &Walls)) {
     fputs("usage: limited_exec all|none|landlock|filter PARENT CPU_SECONDS "
           "ADDRESS_SPACE_BYTES FILE_BYTES PROGRAM ARGUMENTS...\n",
           stderr);
-    return kCannotStart;
+    return CannotStart;
   }
   // The parent may have died before prctl; then no signal would end this
   // process.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) ||
       getppid() != static_cast<pid_t>(atoi(argv[2]))) {
     fputs("limited_exec: the process that started this is gone\n", stderr);
-    return kCannotStart;
+    return CannotStart;
   }
-  mlgo::Limits limits;
-  if (!ParseNumber(argv[3], &limits.cpu_seconds) ||
-      !ParseNumber(argv[4], &limits.address_space_bytes) ||
-      !ParseNumber(argv[5], &limits.file_bytes) || !mlgo::SetLimits(limits)) {
+  mlgo::ResourceLimits Limits;
+  if (!parseNumber(argv[3], &Limits.CpuSeconds) ||
+      !parseNumber(argv[4], &Limits.AddressSpaceBytes) ||
+      !parseNumber(argv[5], &Limits.FileBytes) || !mlgo::setLimits(Limits)) {
     fprintf(stderr, "limited_exec: cannot set limits %s %s %s: %s\n", argv[3],
             argv[4], argv[5], strerror(errno));
-    return kCannotStart;
+    return CannotStart;
   }
-  const mlgo::Executable executable = mlgo::OpenExecutable(argv[6]);
-  const char *failed = mlgo::ConfineToCurrentDirectory(walls, &executable);
-  if (!failed)
-    failed = mlgo::ConfineCalls(walls, &executable);
-  if (failed) {
+  const mlgo::Executable Started = mlgo::openExecutable(argv[6]);
+  const char *Failed = mlgo::confineToCurrentDirectory(Walls, &Started);
+  if (!Failed)
+    Failed = mlgo::confineCalls(Walls, &Started);
+  if (Failed) {
     fprintf(stderr, "limited_exec: cannot confine %s: %s: %s\n", argv[6],
-            failed, strerror(errno));
-    return kCannotStart;
+            Failed, strerror(errno));
+    return CannotStart;
   }
-  mlgo::Become(executable, argv[6], mlgo::kEmptyPath, argv + 6);
+  mlgo::become(Started, argv[6], mlgo::EmptyPath, argv + 6);
   fprintf(stderr, "limited_exec: cannot start %s: %s\n", argv[6],
           strerror(errno));
-  return kCannotStart;
+  return CannotStart;
 }

@@ -27,96 +27,96 @@ namespace {
 
 /// Less than a socket holds: the writer must not wait for the reader, which is
 /// the same thread.
-constexpr size_t kMaxBytes = 64 << 10;
-constexpr uint8_t kMaxDescriptors = 3;
-constexpr uint8_t kWithLength = 4;
+constexpr size_t MaxBytes = 64 << 10;
+constexpr uint8_t MaxDescriptors = 3;
+constexpr uint8_t WithLength = 4;
 /// More than this target ever has at once.
-constexpr int kFirstDescriptors = 32;
+constexpr int FirstDescriptors = 32;
 
-void Require(bool holds, const char *claim) {
-  if (holds)
+void require(bool Holds, const char *Claim) {
+  if (Holds)
     return;
-  fprintf(stderr, "violated: %s\n", claim);
+  fprintf(stderr, "violated: %s\n", Claim);
   abort();
 }
 
 /// How many descriptors this process has among the first ones; a leak shows
 /// here.
-int OpenDescriptors() {
-  int open = 0;
-  for (int descriptor = 0; descriptor < kFirstDescriptors; ++descriptor)
-    open += fcntl(descriptor, F_GETFD) >= 0;
-  return open;
+int openDescriptors() {
+  int Open = 0;
+  for (int Descriptor = 0; Descriptor < FirstDescriptors; ++Descriptor)
+    Open += fcntl(Descriptor, F_GETFD) >= 0;
+  return Open;
 }
 
-void SendPart(int socket, const uint8_t *bytes, size_t count, int descriptors) {
-  if (!count)
+void sendPart(int Socket, const uint8_t *Bytes, size_t Count, int Descriptors) {
+  if (!Count)
     return;
-  iovec part = {const_cast<uint8_t *>(bytes), count};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (descriptors) {
-    message.msg_control = control;
-    message.msg_controllen = CMSG_SPACE(descriptors * sizeof(int));
-    cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
-    const int sent[kMaxDescriptors] = {STDERR_FILENO, STDERR_FILENO,
-                                       STDERR_FILENO};
-    memcpy(CMSG_DATA(header), sent, descriptors * sizeof(int));
+  iovec Part = {const_cast<uint8_t *>(Bytes), Count};
+  alignas(cmsghdr) char Control[CMSG_SPACE(MaxDescriptors * sizeof(int))] = {};
+  msghdr Message = {};
+  Message.msg_iov = &Part;
+  Message.msg_iovlen = 1;
+  if (Descriptors) {
+    Message.msg_control = Control;
+    Message.msg_controllen = CMSG_SPACE(Descriptors * sizeof(int));
+    cmsghdr *Header = CMSG_FIRSTHDR(&Message);
+    Header->cmsg_level = SOL_SOCKET;
+    Header->cmsg_type = SCM_RIGHTS;
+    Header->cmsg_len = CMSG_LEN(Descriptors * sizeof(int));
+    const int Sent[MaxDescriptors] = {STDERR_FILENO, STDERR_FILENO,
+                                      STDERR_FILENO};
+    memcpy(CMSG_DATA(Header), Sent, Descriptors * sizeof(int));
   }
-  Require(sendmsg(socket, &message, MSG_NOSIGNAL) ==
-              static_cast<ssize_t>(count),
+  require(sendmsg(Socket, &Message, MSG_NOSIGNAL) ==
+              static_cast<ssize_t>(Count),
           "the client sends");
 }
 
-bool NeedsMessages(mlgo::Order order) {
-  return order == mlgo::Order::kCompile || order == mlgo::Order::kShare ||
-         order == mlgo::Order::kFinish;
+bool needsMessages(mlgo::RequestKind Kind) {
+  return Kind == mlgo::RequestKind::Compile ||
+         Kind == mlgo::RequestKind::Share || Kind == mlgo::RequestKind::Finish;
 }
 
-void ReceiveAll(int socket) {
-  mlgo::Request request;
-  while (mlgo::Receive(socket, &request) == mlgo::Received::kRequest) {
-    Require((request.messages >= 0) == NeedsMessages(request.order),
+void receiveAll(int Socket) {
+  mlgo::Request Asked;
+  while (mlgo::receive(Socket, &Asked) == mlgo::Received::Request) {
+    require((Asked.Messages >= 0) == needsMessages(Asked.Kind),
             "a descriptor comes with orders that need one");
-    if (!NeedsMessages(request.order))
+    if (!needsMessages(Asked.Kind))
       continue;
-    Require(!request.arguments.empty(), "a request has arguments");
-    Require(strlen(request.directory.c_str()) == request.directory.size(),
+    require(!Asked.Arguments.empty(), "a request has arguments");
+    require(strlen(Asked.Directory.c_str()) == Asked.Directory.size(),
             "a directory has no NUL");
-    for (const std::string &argument : request.arguments)
-      Require(strlen(argument.c_str()) == argument.size(),
+    for (const std::string &Argument : Asked.Arguments)
+      require(strlen(Argument.c_str()) == Argument.size(),
               "an argument has no NUL");
-    close(request.messages);
+    close(Asked.Messages);
   }
-  Require(request.messages < 0,
+  require(Asked.Messages < 0,
           "no descriptor belongs to data that is no request");
 }
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (size < 2 || size - 2 > kMaxBytes)
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  if (Size < 2 || Size - 2 > MaxBytes)
     return 0;
-  const int before = OpenDescriptors();
-  int ends[2];
-  Require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
+  const int Before = openDescriptors();
+  int Ends[2];
+  require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) == 0,
           "there is a socket");
-  std::vector<uint8_t> sent;
-  if (data[0] & kWithLength)
-    for (int shift = 0; shift < 32; shift += 8)
-      sent.push_back(static_cast<uint8_t>((size - 2) >> shift));
-  sent.insert(sent.end(), data + 2, data + size);
-  const size_t first = data[1] < sent.size() ? data[1] : sent.size();
-  SendPart(ends[0], sent.data(), first, data[0] & kMaxDescriptors);
-  SendPart(ends[0], sent.data() + first, sent.size() - first, 0);
-  close(ends[0]);
-  ReceiveAll(ends[1]);
-  close(ends[1]);
-  Require(OpenDescriptors() == before, "no descriptor is left open");
+  std::vector<uint8_t> Sent;
+  if (Data[0] & WithLength)
+    for (int Shift = 0; Shift < 32; Shift += 8)
+      Sent.push_back(static_cast<uint8_t>((Size - 2) >> Shift));
+  Sent.insert(Sent.end(), Data + 2, Data + Size);
+  const size_t First = Data[1] < Sent.size() ? Data[1] : Sent.size();
+  sendPart(Ends[0], Sent.data(), First, Data[0] & MaxDescriptors);
+  sendPart(Ends[0], Sent.data() + First, Sent.size() - First, 0);
+  close(Ends[0]);
+  receiveAll(Ends[1]);
+  close(Ends[1]);
+  require(openDescriptors() == Before, "no descriptor is left open");
   return 0;
 }
