@@ -10,7 +10,7 @@ load("@llvm//:chosen.bzl", "CHOSEN")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
 load("//llvm/private:copied_directory.bzl", "copied_directory")
 load("//llvm/private:program.bzl", "installed_program")
-load("//third_party/llvm:copts.bzl", "LLVM_COPTS")
+load("//third_party/llvm:copts.bzl", "LLVM_COPTS", "OWN_COPTS")
 
 _DEFINES = [
     "_GNU_SOURCE",
@@ -28,6 +28,22 @@ _LINKOPTS = [
     "-ldl",
 ]
 
+def _units(name, srcs, deps, local_defines, copts, tags, visibility):
+    cc_library(
+        name = name,
+        srcs = srcs,
+        copts = copts,
+        linkstatic = True,
+        local_defines = _DEFINES + local_defines,
+        tags = tags,
+        visibility = visibility,
+        deps = deps + [
+            Label("//third_party/llvm:headers"),
+            Label("@llvm_source//:codegen_private_headers"),
+        ],
+        alwayslink = True,
+    )
+
 def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], tags = [], visibility = None):
     """Units of LLVM or clang that replace those of the archives.
 
@@ -40,20 +56,21 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], tags = [],
       tags: tags of `name`, such as `manual` for units that only some configurations link.
       visibility: visibility of `name`.
     """
-    cc_library(
-        name = name,
-        srcs = srcs,
-        copts = LLVM_COPTS + copts,
-        linkstatic = True,
-        local_defines = _DEFINES + local_defines,
-        tags = tags,
-        visibility = visibility,
-        deps = deps + [
-            Label("//third_party/llvm:headers"),
-            Label("@llvm_source//:codegen_private_headers"),
-        ],
-        alwayslink = True,
-    )
+    _units(name, srcs, deps, local_defines, LLVM_COPTS + copts, tags, visibility)
+
+def own_units(name, srcs, deps = [], local_defines = [], visibility = []):
+    """Units of this project that are compiled beside LLVM's. Warnings are errors, and //tests/style:clang_tidy_test reads them.
+
+    Args:
+      name: name of the library.
+      srcs: sources and private headers.
+      deps: libraries that the units include, as of `llvm_units`.
+      local_defines: macros of these units.
+      visibility: visibility of `name`.
+    """
+    if visibility != ["//visibility:public"]:
+        visibility = visibility + [Label("//tests/style:__pkg__")]
+    _units(name, srcs, deps, local_defines, OWN_COPTS, [], visibility)
 
 def llvm_program(
         name,

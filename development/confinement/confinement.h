@@ -27,7 +27,7 @@ struct Available {
 };
 Available findWalls();
 
-/// An empty string at a fixed place, for ForbidSystemCalls and Become.
+/// An empty string at a fixed place, for forbidSystemCalls and become.
 extern const char EmptyPath[];
 
 // The functions below confine this process and its children. Of the programs

@@ -10,6 +10,7 @@
 
 #include "AllocationOrder.h"
 #include "DecisionFormat.h"
+#include "Options.h"
 #include "PolicyTarget.h"
 #include "RegAllocEvictModel.h"
 #include "RegAllocGreedy.h"
@@ -49,7 +50,6 @@ RegAllocEvictionAdvisorProvider *createPolicyAdvisorProvider(LLVMContext &);
 namespace {
 
 using Analysis = RegAllocEvictionAdvisorAnalysisLegacy;
-using Mode = cl::opt<Analysis::AdvisorMode>;
 
 /// MaxInterferences of llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp.
 constexpr size_t ModelPositions = 32;
@@ -340,12 +340,11 @@ void mlgo::answerEvictionsBy(EvictionAnswersFactory Factory) {
 }
 
 void mlgo::replaceDefaultEvictionAdvisor() {
-  auto &Options = cl::getRegisteredOptions();
-  const auto Found = Options.find("regalloc-enable-advisor");
-  if (IsAnswered || Found == Options.end())
+  cl::Option *const Found = findOption("regalloc-enable-advisor");
+  if (IsAnswered || !Found)
     return;
   IsAnswered = true;
-  Mode &Chosen = *static_cast<Mode *>(Found->second);
+  auto &Chosen = optionOf<Analysis::AdvisorMode>(*Found);
   const auto Replace = [&Chosen](const Analysis::AdvisorMode &Wanted) {
     ReplacesDefault = Wanted == Analysis::AdvisorMode::Default;
     if (ReplacesDefault)

@@ -2,7 +2,7 @@
 
 #include "GivenInlineAdvisor.h"
 #include "InstructionCount.h"
-#include "NamedOption.h"
+#include "Options.h"
 
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,8 +30,7 @@ constexpr char PassName[] = "mlgo-decisions";
 
 /// How much the module may grow, as a factor.
 float mostGrowth() {
-  return static_cast<const cl::opt<float> &>(
-      mlgo::optionNamed("ml-advisor-size-increase-threshold"));
+  return mlgo::optionNamed<float>("ml-advisor-size-increase-threshold");
 }
 
 /// LLVM refuses a call into a recursive caller above a number of bytes, and

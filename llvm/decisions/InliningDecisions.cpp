@@ -2,6 +2,7 @@
 
 #include "InliningDecisions.h"
 #include "EvictionAnswers.h"
+#include "Options.h"
 #include "TakenDecisions.h"
 #include "UsageError.h"
 
@@ -27,12 +28,11 @@ using Mode = cl::opt<InliningAdvisorMode>;
 bool ReplacesDefault = false;
 
 Mode &chosenMode() {
-  auto &Options = cl::getRegisteredOptions();
-  const auto Found = Options.find(ModeOption);
-  if (Found == Options.end())
+  cl::Option *const Found = mlgo::findOption(ModeOption);
+  if (!Found)
     mlgo::endWithUsageError(
         "-mlgo-decisions: this program does not inline. Remove the option");
-  return *static_cast<Mode *>(Found->second);
+  return mlgo::optionOf<InliningAdvisorMode>(*Found);
 }
 
 /// LLVM asks the default advisor only for its own heuristic, so the mode

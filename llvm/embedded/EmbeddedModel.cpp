@@ -5,6 +5,7 @@
 /// missing ones. Every program links this unit.
 
 #include "EmbeddedModel.h"
+#include "Options.h"
 #include "PolicyTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -62,11 +63,10 @@ const std::unique_ptr<Selector> OwnSelectors[] = {
 /// The name that the option of a slot gives, or "". LLVM's option is a variable
 /// of another unit, which not every program links.
 StringRef selectedName(const mlgo::SlotUsage &Usage) {
-  auto &Options = cl::getRegisteredOptions();
-  const auto Found = Options.find(StringRef(Usage.Selector).ltrim('-'));
-  return Found == Options.end()
-             ? StringRef()
-             : StringRef(static_cast<Selector *>(Found->second)->getValue());
+  cl::Option *const Found =
+      mlgo::findOption(StringRef(Usage.Selector).ltrim('-'));
+  return Found ? StringRef(mlgo::optionOf<std::string>(*Found).getValue())
+               : StringRef();
 }
 
 /// The architecture of the innermost PolicyTarget, or "".

@@ -118,6 +118,7 @@ template <const PolicySlot &Slot> class EmbeddedModel final {
 public:
   static const PolicySlot &slot() { return Slot; }
 
+  // NOLINTBEGIN(readability-identifier-naming): LLVM calls them so.
   int LookupArgIndex(const std::string &Name) const {
     return Policy->argumentIndex(Name);
   }
@@ -127,6 +128,7 @@ public:
   void *arg_data(int Index) { return Policy->argument(Index); }
   void *result_data(int Index) { return Policy->result(Index); }
   void Run() { evaluateOrEnd(*Policy, Slot); }
+  // NOLINTEND(readability-identifier-naming)
 
 private:
   const std::unique_ptr<EmbeddedPolicy> Policy = requirePolicy(Slot);

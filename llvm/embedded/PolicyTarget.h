@@ -10,7 +10,7 @@
 
 namespace llvm {
 class Triple;
-}
+} // namespace llvm
 
 namespace mlgo {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Unmeasured.h"
-#include "NamedOption.h"
+#include "Options.h"
 #include "PolicyTarget.h"
 
 #include "llvm/ADT/StringRef.h"

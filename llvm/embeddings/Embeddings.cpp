@@ -2,7 +2,7 @@
 
 #include "Embeddings.h"
 
-#include "NamedOption.h"
+#include "Options.h"
 #include "UsageError.h"
 #include "VocabularyFile.h"
 
@@ -79,8 +79,7 @@ void check(StringRef Path, StringRef Wanted, StringRef WantedBy) {
 
 /// LLVM reads the vocabulary of the file that this option names.
 cl::opt<std::string> &vocabularyOption() {
-  return static_cast<cl::opt<std::string> &>(
-      mlgo::optionNamed("ir2vec-vocab-path"));
+  return mlgo::optionNamed<std::string>("ir2vec-vocab-path");
 }
 
 /// Once in a process: the back ends of ThinLTO ask in several threads.

@@ -11,7 +11,7 @@
 #include "GivenInlineAdvisor.h"
 #include "InlinePolicyAdvisor.h"
 #include "InlinerSizeModel.h"
-#include "NamedOption.h"
+#include "Options.h"
 #include "PolicyTarget.h"
 #include "Unmeasured.h"
 #include "UsageError.h"

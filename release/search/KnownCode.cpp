@@ -3,6 +3,7 @@
 #include "KnownCode.h"
 
 #include "FunctionDigest.h"
+#include "Options.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -42,11 +43,7 @@ bool generatesEachFunctionAlone(const Module &M) {
   // replaced.
   if (M.getModuleFlag("cf-protection-branch") || M.getModuleFlag("kcfi"))
     return false;
-  auto &Options = cl::getRegisteredOptions();
-  return none_of(WholeModuleOptions, [&](StringRef Name) {
-    const auto Found = Options.find(Name);
-    return Found != Options.end() && Found->second->getNumOccurrences() > 0;
-  });
+  return none_of(WholeModuleOptions, isGiven);
 }
 
 /// Attributes that add code which no body has.

@@ -7,7 +7,7 @@
 #include "EvictionDecisions.h"
 #include "EvictionSearch.h"
 #include "ExecutedCost.h"
-#include "NamedOption.h"
+#include "Options.h"
 #include "UsageError.h"
 
 #include "llvm/ADT/StringRef.h"

@@ -10,7 +10,7 @@
 #include "BackendJob.h"
 #include "EmbeddedModel.h"
 #include "InliningDecisions.h"
-#include "NamedOption.h"
+#include "Options.h"
 #include "SharedCompile.h"
 
 #include "clang/Basic/CodeGenOptions.h"
@@ -72,7 +72,7 @@ void setOption(StringRef Name, StringRef Value) {
 }
 
 static cl::opt<InliningAdvisorMode> &advisorMode() {
-  return static_cast<cl::opt<InliningAdvisorMode> &>(optionNamed(AdvisorMode));
+  return optionNamed<InliningAdvisorMode>(AdvisorMode);
 }
 
 InliningOf::InliningOf(const Attempt &Asked) : Before(advisorMode()) {

@@ -1,7 +1,7 @@
 """How LLVM's units are compiled, ours and those of a build from source."""
 
 # As LLVM's CMake build compiles Release on Debian, whatever Bazel's compilation mode: bit identity must not depend on it.
-LLVM_COPTS = [
+_COPTS = [
     "-O2",
 ] + select({
     Label("//third_party/llvm:with_assertions"): ["-UNDEBUG"],
@@ -12,5 +12,17 @@ LLVM_COPTS = [
     "-fno-semantic-interposition",
     "-ffunction-sections",
     "-fdata-sections",
-    "-w",
 ]
+
+# Of our own sources. LLVM's headers are system headers to them (`includes` of //third_party/llvm:headers), which warn of nothing.
+WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wdocumentation",
+    "-Werror",
+]
+
+# LLVM's sources, whose warnings are upstream's.
+LLVM_COPTS = _COPTS + ["-w"]
+
+OWN_COPTS = _COPTS + WARNINGS

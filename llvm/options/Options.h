@@ -2,10 +2,10 @@
 
 /// \file
 /// Options by their names: those of LLVM that no header declares, and ours that
-/// not every program has.
+/// not every program has. All code asks here.
 
-#ifndef MLGO_LLVM_EMBEDDED_NAMEDOPTION_H
-#define MLGO_LLVM_EMBEDDED_NAMEDOPTION_H
+#ifndef MLGO_LLVM_OPTIONS_OPTIONS_H
+#define MLGO_LLVM_OPTIONS_OPTIONS_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -31,6 +31,22 @@ inline llvm::cl::Option &optionNamed(llvm::StringRef Name) {
   return *Found;
 }
 
+/// The option as one with values of the type `T`. Ends the program if its
+/// values have another type. LLVM is compiled with run-time type information.
+template <typename T> llvm::cl::opt<T> &optionOf(llvm::cl::Option &Named) {
+  auto *const Typed = dynamic_cast<llvm::cl::opt<T> *>(&Named);
+  if (!Typed)
+    llvm::report_fatal_error(
+        "the option -" + llvm::Twine(Named.ArgStr) +
+        " of this LLVM has values of another type than mlgo's code reads");
+  return *Typed;
+}
+
+/// As above, of the name. Ends the program if there is no such option.
+template <typename T> llvm::cl::opt<T> &optionNamed(llvm::StringRef Name) {
+  return optionOf<T>(optionNamed(Name));
+}
+
 /// Whether the command line has the option.
 inline bool isGiven(llvm::StringRef Name) {
   const llvm::cl::Option *const Found = findOption(Name);
@@ -39,4 +55,4 @@ inline bool isGiven(llvm::StringRef Name) {
 
 } // namespace mlgo
 
-#endif // MLGO_LLVM_EMBEDDED_NAMEDOPTION_H
+#endif // MLGO_LLVM_OPTIONS_OPTIONS_H
