@@ -102,9 +102,12 @@ private:
   }
 
   void add(const Value &V) {
+    // A letter each, so that no number of one kind is one of another.
     if (const auto Known = Numbers.find(&V); Known != Numbers.end()) {
+      To.add('v');
       To.add(Known->second);
     } else if (const auto *const C = dyn_cast<Constant>(&V)) {
+      To.add('c');
       To.add(Of.ofConstant(C));
     } else if (const auto *const Asm = dyn_cast<InlineAsm>(&V)) {
       To.add(Asm->getAsmString());
@@ -134,6 +137,10 @@ private:
       addCall(*Call);
     } else if (const auto *const Address = dyn_cast<GetElementPtrInst>(&I)) {
       To.add(Of.ofType(Address->getSourceElementType()));
+    } else if (const auto *const Switch = dyn_cast<SwitchInst>(&I)) {
+      // They are no operands.
+      for (const auto &Case : Switch->cases())
+        To.add(Case.getCaseValue()->getValue());
     } else if (const auto *const Phi = dyn_cast<PHINode>(&I)) {
       for (const BasicBlock *const From : Phi->blocks())
         add(*From);
@@ -235,9 +242,24 @@ uint64_t FunctionDigests::ofType(Type *T) {
   const auto [Known, IsNew] = Types.try_emplace(T, 0);
   if (!IsNew)
     return Known->second;
-  std::string Text;
-  raw_string_ostream(Text) << *T;
-  return Known->second = xxh3_64bits(Text);
+  Bytes To;
+  To.add(T->getTypeID());
+  if (const auto *const Struct = dyn_cast<StructType>(T)) {
+    // By content: passes make new types, and what they are called is of no
+    // consequence.
+    To.add(char(Struct->isPacked() | Struct->isOpaque() << 1));
+    for (Type *const Element : Struct->elements())
+      To.add(ofType(Element));
+  } else if (const auto *const Array = dyn_cast<ArrayType>(T)) {
+    To.add(Array->getNumElements());
+    To.add(ofType(Array->getElementType()));
+  } else {
+    std::string Text;
+    raw_string_ostream(Text) << *T;
+    To.add(StringRef(Text));
+  }
+  // Not in `Known`, which the types of elements may have moved.
+  return Types[T] = xxh3_64bits(To.bytes());
 }
 
 uint64_t FunctionDigests::ofAttributes(AttributeList List) {
@@ -288,13 +310,18 @@ uint64_t FunctionDigests::ofGlobal(const GlobalValue &Global) {
   To.add(char(Global.isDSOLocal() | Global.isDeclaration() << 1));
   To.add(Global.getAddressSpace());
   To.add(ofType(Global.getValueType()));
+  if (const auto Range = Global.getAbsoluteSymbolRange()) {
+    To.add(Range->getLower());
+    To.add(Range->getUpper());
+  }
   if (const auto *const Object = dyn_cast<GlobalObject>(&Global)) {
     To.add(Object->getSection());
     To.add(char(Object->hasComdat()));
   }
   if (const auto *const Variable = dyn_cast<GlobalVariable>(&Global)) {
-    To.add(Variable->getAlign().valueOrOne().value());
+    To.add(Variable->getAlign() ? Variable->getAlign()->value() : 0);
     To.add(char(Variable->isConstant()));
+    To.add(Variable->getCodeModelRaw());
     // Code generation reads small constants.
     if (Variable->isConstant() && Variable->hasInitializer())
       To.add(ofConstant(Variable->getInitializer()));

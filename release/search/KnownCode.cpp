@@ -29,10 +29,16 @@ using namespace llvm;
 namespace mlgo::search {
 namespace {
 
-/// Options with which functions of a module depend on each other.
+/// Options with which functions of a module depend on each other, or on where
+/// they lie.
 constexpr StringRef WholeModuleOptions[] = {
-    "enable-ipra", "enable-machine-outliner", "split-machine-functions",
-    "basic-block-sections"};
+    "enable-ipra",
+    "enable-machine-outliner",
+    "split-machine-functions",
+    "basic-block-sections",
+    "x86-align-branch-boundary",
+    "x86-branches-within-32B-boundaries",
+};
 
 /// The machine outliner of other targets takes code out of functions.
 bool generatesEachFunctionAlone(const Module &M) {
@@ -64,31 +70,43 @@ bool mayJumpNearby(const Function &F) {
   const Module &M = *F.getParent();
   return any_of(instructions(F), [&](const Instruction &I) {
     const auto *const Call = dyn_cast<CallInst>(&I);
-    const Function *const Callee =
-        Call && Call->isTailCall() ? Call->getCalledFunction() : nullptr;
+    const auto *const Callee =
+        Call && Call->isTailCall()
+            ? dyn_cast<GlobalValue>(Call->getCalledOperand())
+            : nullptr;
     return Callee && !Callee->isDeclaration() &&
            (Callee->hasLocalLinkage() ||
             (Callee->isDSOLocal() && M.getPIELevel() == PIELevel::Default));
   });
 }
 
+/// Whether a line of digests can have the name, which is that of the symbol.
+bool hasPlainName(const Function &F) {
+  return !F.getName().empty() &&
+         none_of(F.getName(), [](unsigned char C) { return C < ' '; });
+}
+
 bool isForItself(const Function &F) {
-  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() &&
-         !hasCodeBesides(F) &&
+  return hasPlainName(F) && !F.isDeclaration() &&
+         !F.hasAvailableExternallyLinkage() && !hasCodeBesides(F) &&
          none_of(F,
                  [](const BasicBlock &BB) { return BB.hasAddressTaken(); }) &&
          (F.hasComdat() || !mayJumpNearby(F));
 }
 
 void replaceBody(Function &F, uint64_t Bytes) {
-  // Unlike deleteBody, it keeps the linkage.
+  // They choose the section.
+  MDNode *const Profile = F.getMetadata(LLVMContext::MD_prof);
+  MDNode *const Prefix = F.getMetadata(LLVMContext::MD_section_prefix);
+  // Unlike deleteBody, it keeps the linkage. Metadata go with the body.
   F.dropAllReferences();
   F.setAttributes(
       F.getAttributes().removeFnAttribute(F.getContext(), Attribute::UWTable));
   F.addFnAttr(Attribute::Naked);
   F.addFnAttr(Attribute::NoInline);
   F.addFnAttr(Attribute::NoUnwind);
-  F.clearMetadata();
+  F.setMetadata(LLVMContext::MD_prof, Profile);
+  F.setMetadata(LLVMContext::MD_section_prefix, Prefix);
   IRBuilder<> Body(BasicBlock::Create(F.getContext(), "", &F));
   Body.CreateCall(InlineAsm::get(FunctionType::get(Body.getVoidTy(), false),
                                  ".skip " + utostr(Bytes), "",
@@ -124,10 +142,14 @@ void addKnown(KnownCode &Known, StringRef Digests,
               const object::ObjectFile &Object) {
   StringMap<uint64_t> Sizes;
   for (const auto &[Symbol, Size] : object::computeSymbolSizes(Object)) {
-    if (Expected<StringRef> Name = Symbol.getName())
-      Sizes[*Name] = Size;
-    else
+    Expected<StringRef> Name = Symbol.getName();
+    if (!Name) {
       consumeError(Name.takeError());
+      continue;
+    }
+    const auto [Entry, IsNew] = Sizes.try_emplace(*Name, Size);
+    if (!IsNew)
+      Entry->second = 0;
   }
   while (!Digests.empty()) {
     StringRef Line;

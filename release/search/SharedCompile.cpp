@@ -77,6 +77,12 @@ Functions definedIn(const Module &M) {
   return Names;
 }
 
+/// Whether code generation keeps each function in one piece.
+bool keepsFunctionsWhole(const clang::CodeGenOptions &Options) {
+  return !Options.SplitMachineFunctions &&
+         (Options.BBSections.empty() || Options.BBSections == "none");
+}
+
 using Object = SmallVector<char, 0>;
 
 StringRef textOf(const Object &Of) { return StringRef(Of.data(), Of.size()); }
@@ -217,7 +223,8 @@ private:
   [[noreturn]] void sendTry() {
     // Otherwise an error may have kept the inliner from running.
     std::string Digests;
-    if (IsShared && !Of.CI.getDiagnostics().hasErrorOccurred())
+    if (IsShared && !Of.CI.getDiagnostics().hasErrorOccurred() &&
+        keepsFunctionsWhole(Of.Options))
       Digests = replaceKnown(Of.M, Known);
     Object Code;
     generate(Code);
@@ -251,6 +258,7 @@ private:
   }
 
   [[noreturn]] void sendKept(Kept &One) {
+    Answer.Chosen = One.Asked;
     Answer.Object = std::move(One.Object);
     Answer.BytesAfter = One.CodeBytes;
     Answer.Prints = One.Prints || prints();
