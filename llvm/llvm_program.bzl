@@ -3,6 +3,8 @@
     llvm_units(name = "ml_units", srcs = ["@llvm_source//:llvm/lib/Analysis/TFLiteUtils.cpp"])
     llvm_program(name = "clang", deps = [":ml_units"])
 
+`own_units` are the same for sources of this project, with warnings as errors.
+
 The linker searches an archive only for symbols that no object defines, so the units of `llvm_units` replace those of the archives.
 """
 
