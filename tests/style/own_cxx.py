@@ -4,7 +4,16 @@ import pathlib
 
 from tests.clones import clone
 
-_FOLDERS = ("llvm", "release", "development", "mlgo/compiler", "tests/backends", "tests/benchmarks", "tests/fuzzing", "tests/security")
+_FOLDERS = (
+    "llvm",
+    "release",
+    "development",
+    "mlgo/compiler",
+    "tests/backends",
+    "tests/benchmarks",
+    "tests/fuzzing",
+    "tests/security",
+)
 
 
 def files(root: pathlib.Path) -> list[pathlib.Path]:
