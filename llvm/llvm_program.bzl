@@ -60,8 +60,8 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], tags = [],
     """
     _units(name, srcs, deps, local_defines, LLVM_COPTS + copts, tags, visibility)
 
-def own_units(name, srcs, deps = [], local_defines = [], visibility = []):
-    """Units of this project that are compiled beside LLVM's. Warnings are errors, and //tests/style:clang_tidy_test reads them.
+def own_units(name, srcs, deps = [], local_defines = [], visibility = None):
+    """Units of this project that are compiled beside LLVM's. Warnings are errors.
 
     Args:
       name: name of the library.
@@ -70,8 +70,6 @@ def own_units(name, srcs, deps = [], local_defines = [], visibility = []):
       local_defines: macros of these units.
       visibility: visibility of `name`.
     """
-    if visibility != ["//visibility:public"]:
-        visibility = visibility + [Label("//tests/style:__pkg__")]
     _units(name, srcs, deps, local_defines, OWN_COPTS, [], visibility)
 
 def llvm_program(
