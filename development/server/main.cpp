@@ -29,7 +29,6 @@
 #include "llvm/Support/TargetSelect.h"
 
 /// clang/tools/driver/cc1_main.cpp
-// NOLINTNEXTLINE(readability-identifier-naming)
 extern int cc1_main(llvm::ArrayRef<const char *> Arguments, const char *Program,
                     void *MainAddress);
 

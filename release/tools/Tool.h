@@ -16,22 +16,22 @@ namespace mlgo {
 using Main = int(int, char **, const llvm::ToolContext &);
 
 struct Tool {
-  llvm::StringRef name;
-  Main *main;
+  llvm::StringRef Name;
+  mlgo::Main *Main;
 };
 
-/// The tool whose name ends `path`, perhaps after a target and before a
-/// version, as in x86_64-linux-gnu-llvm-ar-22. Otherwise `other`.
-inline Main *toolOf(llvm::StringRef path, llvm::ArrayRef<Tool> tools,
-                    Main *other) {
-  llvm::StringRef name = llvm::sys::path::filename(path);
-  name = name.rtrim("0123456789.").rtrim('-');
-  for (const Tool &tool : tools)
-    if (name.consume_back(tool.name) && (name.empty() || name.ends_with("-")))
-      return tool.main;
-  return other;
+/// The tool whose name ends `Path`, perhaps after a target and before a
+/// version, as in x86_64-linux-gnu-llvm-ar-22. Otherwise `Other`.
+inline Main *toolOf(llvm::StringRef Path, llvm::ArrayRef<Tool> Tools,
+                    Main *Other) {
+  llvm::StringRef Name = llvm::sys::path::filename(Path);
+  Name = Name.rtrim("0123456789.").rtrim('-');
+  for (const Tool &One : Tools)
+    if (Name.consume_back(One.Name) && (Name.empty() || Name.ends_with("-")))
+      return One.Main;
+  return Other;
 }
 
 } // namespace mlgo
 
-#endif
+#endif // MLGO_RELEASE_TOOLS_TOOL_H

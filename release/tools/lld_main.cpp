@@ -5,6 +5,7 @@
 /// Windows, macOS and WebAssembly.
 
 #include "BitcodeErrors.h"
+#include "Options.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,9 +15,9 @@
 #include "llvm/Support/raw_ostream.h"
 
 namespace lld {
-int unsafeLldMain(llvm::ArrayRef<const char *> args,
-                  llvm::raw_ostream &stdoutOS, llvm::raw_ostream &stderrOS,
-                  llvm::ArrayRef<DriverDef> drivers, bool exitEarly);
+int unsafeLldMain(llvm::ArrayRef<const char *> Args,
+                  llvm::raw_ostream &StdoutOS, llvm::raw_ostream &StderrOS,
+                  llvm::ArrayRef<DriverDef> Drivers, bool ExitEarly);
 } // namespace lld
 
 LLD_HAS_DRIVER(elf)
@@ -27,34 +28,31 @@ void mlgoPrintPolicies(llvm::raw_ostream &OS);
 /// The searches are in this program for clang. The linker would accept the
 /// option of one and do nothing, and the other needs a process with one thread.
 static void removeSearches() {
-  auto &options = llvm::cl::getRegisteredOptions();
-  for (const llvm::StringRef name : {"mlgo-search", "mlgo-allocations"}) {
-    const auto search = options.find(name);
-    if (search != options.end())
-      search->second->removeArgument();
-  }
+  for (const llvm::StringRef Name : {"mlgo-search", "mlgo-allocations"})
+    if (llvm::cl::Option *const Search = mlgo::findOption(Name))
+      Search->removeArgument();
 }
 
 /// lld for ELF, whose --version names the policies too.
-static bool link(llvm::ArrayRef<const char *> args, llvm::raw_ostream &stdoutOS,
-                 llvm::raw_ostream &stderrOS, bool exitEarly,
-                 bool disableOutput) {
-  const bool isLinked =
-      lld::elf::link(args, stdoutOS, stderrOS, exitEarly, disableOutput);
-  const auto asksForVersion = [](llvm::StringRef word) {
-    return word == "--version" || word == "-version";
+static bool link(llvm::ArrayRef<const char *> Args, llvm::raw_ostream &StdoutOS,
+                 llvm::raw_ostream &StderrOS, bool ExitEarly,
+                 bool DisableOutput) {
+  const bool IsLinked =
+      lld::elf::link(Args, StdoutOS, StderrOS, ExitEarly, DisableOutput);
+  const auto AsksForVersion = [](llvm::StringRef Word) {
+    return Word == "--version" || Word == "-version";
   };
-  if (isLinked && llvm::any_of(args, asksForVersion))
-    mlgoPrintPolicies(stdoutOS);
-  return isLinked;
+  if (IsLinked && llvm::any_of(Args, AsksForVersion))
+    mlgoPrintPolicies(StdoutOS);
+  return IsLinked;
 }
 
-int lld_main(int argc, char **argv, const llvm::ToolContext &) {
+int lld_main(int Argc, char **Argv, const llvm::ToolContext &) {
   removeSearches();
   llvm::sys::Process::UseANSIEscapeCodes(true);
-  const llvm::ArrayRef<const char *> args(argv, argc);
+  const llvm::ArrayRef<const char *> Args(Argv, Argc);
   // The linker ends the process without leaving this function.
-  mlgo::BitcodeErrors errors(llvm::errs(), args);
-  return lld::unsafeLldMain(args, llvm::outs(), errors, {{lld::Gnu, &link}},
+  mlgo::BitcodeErrors Errors(llvm::errs(), Args);
+  return lld::unsafeLldMain(Args, llvm::outs(), Errors, {{lld::Gnu, &link}},
                             /*exitEarly=*/true);
 }

@@ -10,6 +10,6 @@
 /// lacks.
 namespace lld {
 std::string getLLDVersion();
-}
+} // namespace lld
 
 std::string lld::getLLDVersion() { return "LLD " LLD_VERSION_STRING; }

@@ -18,14 +18,14 @@ mlgo::Main clang_main, lld_main, llvm_ar_main, llvm_nm_main, llvm_objcopy_main,
 
 /// Not among the tools that LLVM itself puts into one program: a `main` of its
 /// own, renamed by the build.
-int llvm_profdata_main(int argc, const char *argv[]);
+int llvm_profdata_main(int Argc, const char *Argv[]);
 
-static int profdata(int argc, char **argv, const ToolContext &) {
-  return llvm_profdata_main(argc, const_cast<const char **>(argv));
+static int profdata(int Argc, char **Argv, const ToolContext &) {
+  return llvm_profdata_main(Argc, const_cast<const char **>(Argv));
 }
 
 /// Each name is also one of `TOOLS` in defs.bzl, which makes the links.
-static const mlgo::Tool tools[] = {
+static const mlgo::Tool Tools[] = {
     {"ld.lld", lld_main},
     {"llvm-addr2line", llvm_symbolizer_main},
     {"llvm-ar", llvm_ar_main},
@@ -40,7 +40,7 @@ static const mlgo::Tool tools[] = {
 
 /// Any other name is clang's: users choose it.
 int main(int argc, char **argv) {
-  llvm::InitLLVM initialised(argc, argv);
-  return mlgo::toolOf(argv[0], tools, clang_main)(argc, argv,
+  llvm::InitLLVM Initialised(argc, argv);
+  return mlgo::toolOf(argv[0], Tools, clang_main)(argc, argv,
                                                   {argv[0], nullptr, false});
 }
