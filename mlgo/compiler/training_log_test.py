@@ -11,8 +11,8 @@ import hypothesis
 import numpy as np
 from hypothesis import strategies
 
-from mlgo.compiler import training_log_native, training_log_reference
-from mlgo.compiler.testing import log_writer
+from mlgo.compiler import training_log_native
+from mlgo.compiler.testing import log_writer, training_log_reference
 from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as SMALL
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
