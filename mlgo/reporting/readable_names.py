@@ -1,12 +1,14 @@
 """Names of C++ functions on a page, demangled in one go. Commands and files for programs keep mangled names."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from typing import Any
 
 from mlgo.compiler.symbols import Demangler, mangled_names
-from mlgo.pages.page import COMMANDS, Block, Cell, Details, Group, Page, Paragraph, Point, Table
+from mlgo.pages.page import COMMANDS, Cell, Details, Group, Page, Paragraph, Point, Section, Table
 
-_Change = Callable[[str], str]
+#: Parts of a page that hold sentences and cells.
+_PARTS = (Page, Section, Group, Details, Table)
 
 
 def with_readable_names(page: Page, demangler: Demangler) -> Page:
@@ -14,64 +16,40 @@ def with_readable_names(page: Page, demangler: Demangler) -> Page:
 
     Raises: RunError: llvm-cxxfilt fails.
     """
-    texts = [text for text in _texts(page) if mangled_names(text)]
-    if not texts:
+    names: list[str] = []
+
+    def found(part: Any) -> Any:
+        names.extend(mangled_names(part.text))
+        return part
+
+    _changed(page, found)
+    if not names:
         return page
-    demangler.names(name for text in texts for name in mangled_names(text))
+    demangler.names(names)
 
-    def short(text: str) -> str:
-        return demangler.texts([text])[0]
+    def readable(part: Any) -> Any:
+        short = demangler.texts([part.text])[0]
+        if not isinstance(part, Cell):
+            return dataclasses.replace(part, text=short)
+        full = demangler.texts([part.text], longest=None)[0]
+        if full == part.text:
+            return part
+        folded = short if short != full else ""
+        return dataclasses.replace(part, text=full, folded=folded, title=f"{full}\n{part.text}")
 
-    def full(text: str) -> str:
-        return demangler.texts([text], longest=None)[0]
-
-    sections = [
-        dataclasses.replace(section, blocks=[_block(block, short, full) for block in section.blocks])
-        for section in page.sections
-    ]
-    return dataclasses.replace(
-        page,
-        verdict=page.verdict and _point(page.verdict, short),
-        points=tuple(_point(point, short) for point in page.points),
-        sections=tuple(sections),
-    )
+    changed: Page = _changed(page, readable)
+    return changed
 
 
-def _texts(page: Page) -> Iterator[str]:
-    """The texts of a page that may have names of functions in them."""
-    yield from (point.text for point in (page.verdict, *page.points) if point is not None)
-    for section in page.sections:
-        yield from _texts_of(section.blocks)
-
-
-def _texts_of(blocks: Sequence[Block]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, (Group, Details)):
-            yield from _texts_of(block.blocks)
-        elif isinstance(block, Paragraph):
-            yield block.text
-        elif isinstance(block, Table):
-            yield from (cell.text for row in block.rows for cell in row if cell.folded != COMMANDS)
-
-
-def _point(point: Point, short: _Change) -> Point:
-    return dataclasses.replace(point, text=short(point.text))
-
-
-def _block(block: Block, short: _Change, full: _Change) -> Block:
-    if isinstance(block, (Group, Details)):
-        return dataclasses.replace(block, blocks=[_block(inner, short, full) for inner in block.blocks])
-    if isinstance(block, Paragraph):
-        return dataclasses.replace(block, text=short(block.text))
-    if isinstance(block, Table):
-        return dataclasses.replace(block, rows=[[_cell(cell, short, full) for cell in row] for row in block.rows])
-    return block
-
-
-def _cell(cell: Cell, short: _Change, full: _Change) -> Cell:
-    if cell.folded == COMMANDS or not mangled_names(cell.text):
-        return cell
-    text, folded = full(cell.text), short(cell.text)
-    if text == cell.text:
-        return cell
-    return dataclasses.replace(cell, text=text, folded=folded if folded != text else "", title=f"{text}\n{cell.text}")
+def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
+    """`part` with `change` applied to each sentence and cell in it that can hold names of functions."""
+    if isinstance(part, (tuple, list)):
+        return [_changed(each, change) for each in part]
+    if isinstance(part, Cell):
+        return part if part.folded == COMMANDS else change(part)
+    if isinstance(part, (Paragraph, Point)):
+        return change(part)
+    if not isinstance(part, _PARTS):
+        return part
+    fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    return dataclasses.replace(part, **{name: _changed(value, change) for name, value in fields.items()})
