@@ -35,20 +35,7 @@ from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.training import validation
-from mlgo.training.collection import (
-    CompileJob,
-    CompileOutcome,
-    Iteration,
-    JobModels,
-    Scoring,
-    Seconds,
-    collect,
-    compile_jobs,
-    failures_by_kind,
-    improvement_distribution,
-    jobs_of,
-)
+from mlgo.training import collection, validation
 from mlgo.training.figures import Metrics
 from mlgo.training.learning_records import FAILED, LearningRecords, read_records
 from mlgo.training.module_order import modules_of_iteration
@@ -56,7 +43,6 @@ from mlgo.training.settings import Configurations
 
 LATEST = "latest"
 _STATE_PREFIX = "optimiser:"
-_START_AFRESH = "Delete the folder to start the learning stage afresh"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +88,7 @@ class LearningLoop:
         self._settings, self._config = configurations.run, configurations.learner
         self._rules = configurations.divergence
         self._problem = inputs.setup.problem
-        self._scoring = Scoring.of_default(self._problem, inputs.default, self._settings.reward)
+        self._scoring = collection.Scoring.of_default(self._problem, inputs.default, self._settings.reward)
         self._algorithm = algorithm_named(self._settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._iteration, self._roll_backs = 0, 0
@@ -149,7 +135,8 @@ class LearningLoop:
         # The last save of a run is not followed by one that would do this.
         checkpoint.remove_superseded(self._folder, LATEST)
         arrays = loaded[0]
-        facts = Fields(loaded[1], f"the checkpoint {LATEST} in {self._folder}", _START_AFRESH)
+        remedy = "Delete the folder to start the learning stage afresh"
+        facts = Fields(loaded[1], f"the checkpoint {LATEST} in {self._folder}", remedy)
         self._iteration, self._roll_backs = facts.read("iteration", int), facts.read("roll_backs", int)
         weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
         expected = self._algorithm.learner_class().network_forms(self._start)
@@ -160,43 +147,45 @@ class LearningLoop:
 
     def _make_learner(self, network: PolicyNetwork, state: Mapping[str, np.ndarray] | None) -> Learner:
         config = divergence.slowed(self._config, self._roll_backs, self._rules)
-        learner = self._algorithm.learner_class()
-        return learner(network, self._problem, self._settings.seed, config, state, self._inputs.imitated)
+        seed, imitated = self._settings.seed, self._inputs.imitated
+        return self._algorithm.learner_class()(network, self._problem, seed, config, state, imitated)
 
     def _is_due(self, iteration: int) -> bool:
         """Whether this run validates the weights that have learned from `iteration` iterations."""
         return validation.is_regular(iteration, self._settings) or iteration == self._settings.iterations
 
-    def _validation_jobs(self) -> list[CompileJob]:
+    def _validation_jobs(self) -> list[collection.CompileJob]:
         """The compiles that validate the current weights; none when that is not due, or was done."""
         if not self._is_due(self._iteration) or self._records.last_validated == self._iteration:
             return []
-        return jobs_of(self._inputs.validation.modules, [Variant(self._learner.network, exploring=False)])
+        return collection.jobs_of(self._inputs.validation.modules, [Variant(self._learner.network, exploring=False)])
 
-    def _validate(self, jobs: Sequence[CompileJob], outcomes: Iterator[CompileOutcome]) -> None:
+    def _validate(self, jobs: Sequence[collection.CompileJob], outcomes: Iterator[collection.CompileOutcome]) -> None:
         if jobs:
             self._metrics.validation(self._validation.validate(self._iteration, jobs, outcomes))
 
-    def _compiled(self, jobs: Sequence[CompileJob], logged: int) -> Generator[CompileOutcome, None, None]:
+    def _compiled(
+        self, jobs: Sequence[collection.CompileJob], logged: int
+    ) -> Generator[collection.CompileOutcome, None, None]:
         """The outcomes of `jobs`. Args: logged: decisions are logged by so many of them, the first ones."""
-        models = JobModels(self._models, self._settings.seed, self._iteration)
+        models = collection.JobModels(self._models, self._settings.seed, self._iteration)
         wants_log = [index < logged for index in range(len(jobs))]
-        return compile_jobs(jobs, self._inputs.setup, models, wants_log)
+        return collection.compile_jobs(jobs, self._inputs.setup, models, wants_log)
 
     def iterate(self) -> str:
         """Runs one iteration; returns a remark for the progress line. Raises: RunError: as `run`."""
-        begin, own, seconds = time.monotonic(), time.process_time(), Seconds()
+        begin, own, seconds = time.monotonic(), time.process_time(), collection.Seconds()
         settings, learner = self._settings, self._learner
         title = f"{settings.algorithm} iteration {self._iteration}"
         known = [module.name for module in self._inputs.training.modules]
         names = modules_of_iteration(known, self._iteration, settings.modules_per_iteration, settings.seed)
-        jobs = jobs_of(self._inputs.training.select(names).modules, learner.variants(self._iteration))
+        jobs = collection.jobs_of(self._inputs.training.select(names).modules, learner.variants(self._iteration))
         validating = self._validation_jobs()
         normalizer = learner.normalizer if learner.needs_decisions else None
-        iteration = Iteration(title, jobs, normalizer, settings.max_failure_ratio, seconds)
+        iteration = collection.Iteration(title, jobs, normalizer, settings.max_failure_ratio, seconds)
         logged = len(jobs) if learner.needs_decisions else 0
         with contextlib.closing(self._compiled([*jobs, *validating], logged)) as outcomes:
-            samples, failed = collect(iteration, outcomes, self._scoring)
+            samples, failed = collection.collect(iteration, outcomes, self._scoring)
             metrics, remarks = self._update(title, samples, seconds)
             self._validate(validating, outcomes)
         record = {
@@ -205,8 +194,8 @@ class LearningLoop:
             "modules": len(names),
             "compiles": len(jobs),
             FAILED: failed,
-            "failures": failures_by_kind(failed),
-            "reward": improvement_distribution(samples),
+            "failures": collection.failures_by_kind(failed),
+            "reward": collection.improvement_distribution(samples),
         }
         self._records.add_iteration(record)
         self._recent.append(record)
@@ -217,7 +206,9 @@ class LearningLoop:
         shown = [f"{name} {record[name]:.3g}" for name in self._algorithm.shown if name in metrics]
         return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *remarks])
 
-    def _update(self, title: str, samples: Sequence[Sample], seconds: Seconds) -> tuple[dict[str, Any], list[str]]:
+    def _update(
+        self, title: str, samples: Sequence[Sample], seconds: collection.Seconds
+    ) -> tuple[dict[str, Any], list[str]]:
         """Updates the learner: (figures, remarks). Rolls back a divergence if the settings say so.
 
         Raises: DivergenceError: the update diverged, and the settings or the kind of divergence forbid a roll-back.
