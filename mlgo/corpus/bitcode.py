@@ -24,6 +24,30 @@ _SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK = 20, 24
 THIN, FULL = "thin", "full"
 _MOST_PADDING = 64
 
+_IDENTIFICATION_BLOCK = 13
+_STRING = 1
+# Real ones have a few dozen bytes.
+_MOST_IDENTIFICATION_BYTES = 1024
+_LLVM = re.compile(r"LLVM(\d{1,4})(\.|git|$)")
+_PARAMETER_ATTRIBUTES, _ATTRIBUTE_GROUPS, _FUNCTION_BLOCK = 9, 10, 12
+_ENTRY, _GROUP_ENTRY = 2, 3
+# A function's record begins: offset and size of its name, type, calling convention, whether it is only declared,
+# linkage, number of its list of attributes, from 1 (0: none).
+_FUNCTION, _DECLARED, _ATTRIBUTES = 8, 4, 6
+# Further on: alignment, section, visibility, garbage collector, and whether its address matters; 2: not in this module.
+_UNNAMED_ADDRESS, _LOCAL_UNNAMED = 11, 2
+# The attributes of a group belong to this place: the function itself.
+_OF_FUNCTION = 0xFFFFFFFF
+_ENUM, _INTEGER = 0, 1
+_MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE = 6, 19, 37
+# Definitions that are counted: the functions of a module were compiled at one level, apart from single ones.
+_MOST_FUNCTIONS = 50
+# Of these, so many are asked whether they are optimised: most of a module's are marked.
+_ASKED = 12
+# Functions are listed before any code.
+_MOST_BYTES = 16 << 20
+_WORD_BITS = 32
+
 
 def is_bitcode(content: bytes) -> bool:
     """Whether `content` starts as bitcode does, with or without Apple's wrapper."""
@@ -82,14 +106,6 @@ def lto_kind(content: bytes) -> str | None:
     return None
 
 
-_IDENTIFICATION_BLOCK = 13
-_STRING = 1
-# Real ones have a few dozen bytes.
-_MOST_IDENTIFICATION_BYTES = 1024
-
-_LLVM = re.compile(r"LLVM(\d{1,4})(\.|git|$)")
-
-
 def producer(content: bytes) -> str | None:
     """The name and version of the compiler, such as "LLVM22.1.8" or "APPLE_1_1500.3.9.4_0"; None: it is not stated."""
     found = content.find(MAGIC, 0, _MOST_IDENTIFICATION_BYTES)
@@ -114,26 +130,6 @@ def llvm_major(content: bytes) -> int | None:
     """The major version of the LLVM that wrote the bitcode; None: another project's compiler, or none is stated."""
     found = _LLVM.match(producer(content) or "")
     return int(found[1]) if found else None
-
-
-_PARAMETER_ATTRIBUTES, _ATTRIBUTE_GROUPS, _FUNCTION_BLOCK = 9, 10, 12
-_ENTRY, _GROUP_ENTRY = 2, 3
-# A function's record begins: offset and size of its name, type, calling convention, whether it is only declared,
-# linkage, number of its list of attributes, from 1 (0: none).
-_FUNCTION, _DECLARED, _ATTRIBUTES = 8, 4, 6
-# Further on: alignment, section, visibility, garbage collector, and whether its address matters; 2: not in this module.
-_UNNAMED_ADDRESS, _LOCAL_UNNAMED = 11, 2
-# The attributes of a group belong to this place: the function itself.
-_OF_FUNCTION = 0xFFFFFFFF
-_ENUM, _INTEGER = 0, 1
-_MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE = 6, 19, 37
-
-# Definitions that are counted: the functions of a module were compiled at one level, apart from single ones.
-_MOST_FUNCTIONS = 50
-# Of these, so many are asked whether they are optimised: most of a module's are marked.
-_ASKED = 12
-# Functions are listed before any code.
-_MOST_BYTES = 16 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,9 +230,6 @@ def _lists(content: bytes, place: int, width: int, groups: Mapping[int, frozense
         for code, values in records(Bits(content, place), width)
         if code == _ENTRY
     ]
-
-
-_WORD_BITS = 32
 
 
 def function_bytes(content: bytes) -> int:

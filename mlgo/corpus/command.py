@@ -55,6 +55,11 @@ MOST_BYTES = 1024**2
 #: A pointer and the NUL.
 _BYTES_PER_WORD = 9
 
+#: What stands before a name in a word: -fplugin=NAME, -Wl,--version-script=NAME, @NAME.
+_BEFORE = re.compile(r"[=,@]")
+#: The file that clang reads where -fprofile-use= names a folder (clang/docs/UsersManual.rst).
+_OF_FOLDER = "default.profdata"
+
 
 class RefusedOptionsError(CommandError):
     """A recorded command has options that may do more than change code.
@@ -202,12 +207,6 @@ def check_length(words: Iterable[str], subject: str) -> None:
     if (total := sum(lengths) + _BYTES_PER_WORD * len(lengths)) > MOST_BYTES:
         wrong = f"has {len(lengths):,} words, {total:,} bytes in memory, more than the {MOST_BYTES:,} allowed"
         raise CommandError(subject, wrong, remedy)
-
-
-#: What stands before a name in a word: -fplugin=NAME, -Wl,--version-script=NAME, @NAME.
-_BEFORE = re.compile(r"[=,@]")
-#: The file that clang reads where -fprofile-use= names a folder (clang/docs/UsersManual.rst).
-_OF_FOLDER = "default.profdata"
 
 
 def named_files(words: Iterable[str], folder: str | os.PathLike[str] | None = None) -> list[pathlib.Path]:

@@ -24,6 +24,11 @@ from mlgo.run.exit_codes import ExitCode, RunError
 # that was compiled from bitcode which another command had optimised.
 _MOST_READ = 4000
 
+#: One module in so many may be at a wrong level and is left out. Projects that build single files at a level of their
+#: own stay below it; the files of a program built at the wrong level do not.
+LEFT_OUT_ONE_IN = 10
+_SHOWN = 3
+
 
 def usable(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
     """`corpus` without the modules that `problem` is not for; `tell` is called with their names, and with what makes
@@ -92,12 +97,6 @@ def _chosen(
     """The chosen properties, without modules that have none of them."""
     chosen = {name: {kind: said for kind, said in kinds.items() if choose(kind)} for name, kinds in found.items()}
     return {name: kinds for name, kinds in chosen.items() if kinds}
-
-
-#: One module in so many may be at a wrong level and is left out. Projects that build single files at a level of their
-#: own stay below it; the files of a program built at the wrong level do not.
-LEFT_OUT_ONE_IN = 10
-_SHOWN = 3
 
 
 @dataclasses.dataclass(frozen=True)

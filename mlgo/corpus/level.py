@@ -12,6 +12,8 @@ from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 
 _FOR_SPEED, _SIZE_LEVELS = "O2", ("Os", "Oz")
 
+_EMBED = "-Xclang -fembed-bitcode=all"
+
 
 def level_of_module(module: Module, command: CompileCommand, recorded: bool) -> str:
     """The level of a module that is compiled with `command`.
@@ -73,9 +75,6 @@ def notes(corpus: Corpus) -> list[str]:
             " decides anything there. docs/corpora.md says how to build at another level"
         )
     return lines
-
-
-_EMBED = "-Xclang -fembed-bitcode=all"
 
 
 def cmake_flags(level: str) -> str:

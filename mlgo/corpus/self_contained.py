@@ -21,6 +21,8 @@ _EMBEDDED_AFTER_IMPORTING = frozenset(
     {"-lto-embed-bitcode=post-merge-pre-opt", "--lto-embed-bitcode=post-merge-pre-opt"}
 )
 
+FLAG = "--allow_file_root"
+
 
 def self_contained_command(
     recorded: CompileCommand,
@@ -112,9 +114,6 @@ def _not_portable(option: str) -> RunError:
         "names a place that exists on this machine only, and nothing is known about it",
         "build without that option, or add it to the rules of mlgo/corpus/options",
     )
-
-
-FLAG = "--allow_file_root"
 
 
 class FileOutside(RunError):

@@ -20,6 +20,25 @@ from typing import NamedTuple, Protocol
 from mlgo.corpus.description import CorpusError
 from mlgo.run.regular_file import open_regular
 
+#: How much larger than the file its content may be. Bitcode shrinks to a fourth; gzip shrinks zeros to a thousandth.
+MAX_RATIO = 100
+_RATIO_FREE_BYTES = 64 * 1024 * 1024
+#: Limit of a member's name and extended header.
+_MAX_HEADER_BYTES = 1024 * 1024
+_COPIED_BYTES = 1024 * 1024
+#: Of a member, before its name (APPNOTE.TXT, 4.3.7).
+_ZIP_HEADER_BYTES = 30
+_COPY_IT_AGAIN = "copy or download it again"
+_NO_CORPUS = "that is no corpus; unpack it by hand if you trust it"
+_REFUSED = {
+    tarfile.SYMTYPE: "a symbolic link (pack it with tar --dereference)",
+    tarfile.CHRTYPE: "a device",
+    tarfile.BLKTYPE: "a device",
+    tarfile.FIFOTYPE: "a pipe",
+}
+_TAR_ERRORS = (tarfile.TarError, ValueError, OverflowError, struct.error, RecursionError)
+_ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError, struct.error)
+
 
 class SharedFile(io.RawIOBase):
     """A file for reading. The descriptor has no position of its own: each process has one, and `read_at` needs none."""
@@ -77,27 +96,6 @@ def _descriptor_of(path: pathlib.Path) -> int:
     """A descriptor of its own for the regular file at `path`. Raises: OSError: it is none, or cannot be opened."""
     with open_regular(path) as descriptor:
         return os.dup(descriptor)
-
-
-#: How much larger than the file its content may be. Bitcode shrinks to a fourth; gzip shrinks zeros to a thousandth.
-MAX_RATIO = 100
-_RATIO_FREE_BYTES = 64 * 1024 * 1024
-#: Limit of a member's name and extended header.
-_MAX_HEADER_BYTES = 1024 * 1024
-_COPIED_BYTES = 1024 * 1024
-#: Of a member, before its name (APPNOTE.TXT, 4.3.7).
-_ZIP_HEADER_BYTES = 30
-
-_COPY_IT_AGAIN = "copy or download it again"
-_NO_CORPUS = "that is no corpus; unpack it by hand if you trust it"
-_REFUSED = {
-    tarfile.SYMTYPE: "a symbolic link (pack it with tar --dereference)",
-    tarfile.CHRTYPE: "a device",
-    tarfile.BLKTYPE: "a device",
-    tarfile.FIFOTYPE: "a pipe",
-}
-_TAR_ERRORS = (tarfile.TarError, ValueError, OverflowError, struct.error, RecursionError)
-_ZIP_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError, struct.error)
 
 
 class TarMember(NamedTuple):

@@ -30,6 +30,9 @@ INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
 #: Kinds of ThinLTO builds.
 LOCAL, DISTRIBUTED = "local", "distributed"
 
+#: Modules read ahead of the one being written, per worker. Limits memory.
+_READ_AHEAD = 4
+
 
 @dataclasses.dataclass(frozen=True)
 class Extraction:
@@ -219,10 +222,6 @@ def _closing_line(report: Report, directory: pathlib.Path) -> str:
         first = report.failures[0]
         failed = f", {len(report.failures):,} failed (first: {printable(first.name)}: {first.reason})"
     return f"extract_ir: done, {len(report.modules):,} modules of {report.objects:,} objects{failed} -> {directory}"
-
-
-#: Modules read ahead of the one being written, per worker. Limits memory.
-_READ_AHEAD = 4
 
 
 def add_modules(

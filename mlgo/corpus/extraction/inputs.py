@@ -21,6 +21,19 @@ from mlgo.run.regular_file import read_regular
 # compile_commands.json of LLVM and clang has 5 MB; aquery's answer about all of a large workspace is the largest input.
 _MAX_INPUT_BYTES = 2 * 1024**3
 
+_OBJECT_SUFFIXES = (".o", ".obj")
+#: What lld writes for `--save-temps=import`, and `--thinlto-emit-index-files` (lld/ELF/LTO.cpp, llvm/lib/LTO/LTO.cpp).
+IMPORTED_SUFFIX = ".3.import.bc"
+INDEX_SUFFIX = ".thinlto.bc"
+#: https://clang.llvm.org/docs/JSONCompilationDatabase.html
+_DATABASE = "a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, ninja -t compdb, Bear)"
+_PARAMETERS = "a linker parameter file: the words of a link command, or one object per line"
+_QUOTING = re.compile(r"[\s\"'\\]")
+_ARCHIVE_SUFFIXES = (".a", ".lib", ".lo")
+# As lld and clang's driver have it (lld/ELF/Options.td). Of lld's other options, none that begins so names a file.
+_OUTPUTS = frozenset(("-o", "-output", "--output"))
+_JOINED_OUTPUT = re.compile(r"--?output=|-o(?!mtargetos|bject|pt-remarks|format|utput)")
+
 
 @dataclasses.dataclass(frozen=True)
 class BuildObject:
@@ -82,12 +95,6 @@ def absolute(directory: str, path: str) -> str:
     return os.path.normpath(os.path.join(directory, path))
 
 
-_OBJECT_SUFFIXES = (".o", ".obj")
-#: What lld writes for `--save-temps=import`, and `--thinlto-emit-index-files` (lld/ELF/LTO.cpp, llvm/lib/LTO/LTO.cpp).
-IMPORTED_SUFFIX = ".3.import.bc"
-INDEX_SUFFIX = ".thinlto.bc"
-
-
 def from_directory(directory: str) -> Listing:
     """Every object file below `directory`, sorted. Raises: RunError: it is no directory."""
     return _listing(directory, [name for name in _files(directory) if name.endswith(_OBJECT_SUFFIXES)])
@@ -127,10 +134,6 @@ def _files(directory: str) -> list[str]:
     return found
 
 
-#: https://clang.llvm.org/docs/JSONCompilationDatabase.html
-_DATABASE = "a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, ninja -t compdb, Bear)"
-
-
 def from_compile_commands(path: pathlib.Path) -> Listing:
     """The objects of the database at `path`. Raises: RunError: it is no list of entries."""
     entries = read_json(path, _DATABASE)
@@ -160,15 +163,6 @@ def objects_of_database(entries: Sequence[Any], base: str, reader: Callable = qu
             path = absolute(found.directory, found.output)
             objects.append(BuildObject(found.output, path, found.directory, found.source))
     return Listing(tuple(objects), tuple(omissions))
-
-
-_PARAMETERS = "a linker parameter file: the words of a link command, or one object per line"
-
-_QUOTING = re.compile(r"[\s\"'\\]")
-_ARCHIVE_SUFFIXES = (".a", ".lib", ".lo")
-# As lld and clang's driver have it (lld/ELF/Options.td). Of lld's other options, none that begins so names a file.
-_OUTPUTS = frozenset(("-o", "-output", "--output"))
-_JOINED_OUTPUT = re.compile(r"--?output=|-o(?!mtargetos|bject|pt-remarks|format|utput)")
 
 
 def from_linker_params(path: pathlib.Path, base: str) -> Listing:

@@ -25,6 +25,10 @@ _WEB_ASSEMBLY = b"\0asm"
 # Bitcode in the place of an object is read to its end, which takes seconds, to name its kind; larger is ThinLTO.
 _MOST_BYTES = 16 << 20
 
+# Far longer than any object needs; stops a tool that hangs.
+_TIMEOUT_SECONDS = 600
+_NOT_FOUND = "not found"
+
 
 @dataclasses.dataclass(frozen=True)
 class SectionNames:
@@ -124,11 +128,6 @@ def _bitcode_file(lto: str | None) -> LeftOut:
         return LeftOut(Kind.BITCODE_FILE, "is bitcode itself, as -emit-llvm makes it")
     kind = Kind.LTO_OBJECT if lto == bitcode.THIN else Kind.FULL_LTO_OBJECT
     return LeftOut(kind, f"is bitcode itself, as -flto={lto} makes it")
-
-
-# Far longer than any object needs; stops a tool that hangs.
-_TIMEOUT_SECONDS = 600
-_NOT_FOUND = "not found"
 
 
 def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionReader:

@@ -16,6 +16,8 @@ _SHOWN_LINES = 40
 _NINJA_LOG = "ninja.log"
 _NINJA_FILE = "build.ninja"
 
+_COMPILERS = ("clang", "clang++")
+
 
 @dataclasses.dataclass(frozen=True)
 class Tools:
@@ -163,9 +165,6 @@ def _cannot_start(program: object, error: OSError) -> RunError:
     return RunError(
         f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian"
     )
-
-
-_COMPILERS = ("clang", "clang++")
 
 
 def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:

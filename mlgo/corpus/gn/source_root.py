@@ -36,6 +36,9 @@ _LABEL = re.compile(r'//[^":$\\]*(:[^":$\\]+)?')
 # in a program. What the compiler driver adds behind is no part of it.
 LIBRARY_FLAGS = ("-Wl,--whole-archive", "-Wl,-Bsymbolic")
 
+#: Fingerprints of a work folder's inputs; an interrupted build is resumed only with the same.
+_KEY_FILE = "fingerprints.json"
+
 
 def args_text(arguments: Mapping[str, str]) -> str:
     """args.gn, sorted by name.
@@ -78,10 +81,6 @@ def root_build_file(targets: Sequence[str], library_flags: Sequence[str] | None 
         f'shared_library("linked") {{\n  testonly = true\n  output_name = "mlgo_corpus"\n'
         f"  ldflags = [ {flags} ]\n  deps = [\n{deps}  ]\n}}\n"
     )
-
-
-#: Fingerprints of a work folder's inputs; an interrupted build is resumed only with the same.
-_KEY_FILE = "fingerprints.json"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,6 +15,14 @@ CARRIED_FILE = re.compile(r"files/[0-9a-f]{16}-[^/\x00-\x1f]+")
 # clang and LLVM replace an argument `@FILE` by the words in that file, wherever it stands.
 _EXPANDED = "@"
 
+# The spellings that LLVM's parsers take (llvm/lib/Support/CommandLine.cpp), decimal or hexadecimal.
+_PATTERNS = {
+    "bool": re.compile(r"true|TRUE|True|false|FALSE|False|0|1"),
+    "uint": re.compile(r"[0-9]{1,20}|0[xX][0-9a-fA-F]{1,16}"),
+    "int": re.compile(r"-?([0-9]{1,20}|0[xX][0-9a-fA-F]{1,16})"),
+    "double": re.compile(r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?"),
+}
+
 
 class Verdict(enum.Enum):
     """What becomes of an option."""
@@ -102,15 +110,6 @@ def _reads_carried(name: str, value: str) -> bool:
 
 def _kept_if(condition: bool) -> Verdict:
     return Verdict.KEPT if condition else Verdict.REFUSED
-
-
-# The spellings that LLVM's parsers take (llvm/lib/Support/CommandLine.cpp), decimal or hexadecimal.
-_PATTERNS = {
-    "bool": re.compile(r"true|TRUE|True|false|FALSE|False|0|1"),
-    "uint": re.compile(r"[0-9]{1,20}|0[xX][0-9a-fA-F]{1,16}"),
-    "int": re.compile(r"-?([0-9]{1,20}|0[xX][0-9a-fA-F]{1,16})"),
-    "double": re.compile(r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,4})?"),
-}
 
 
 def is_of_type(kind: ValueType, value: str | None) -> bool:
