@@ -22,7 +22,7 @@ def _aspect_impl(target, ctx):
             ),
             tools = [ctx.executable._clang_tidy] + ctx.files._libraries,
             mnemonic = "ClangTidy",
-            command = 'report=$1; shift; "$@" > "$report" 2>> "$report.messages"; echo "exit code $?" >> "$report"',
+            command = 'report=$1; shift; "$@" > "$report" 2> /dev/null; echo "exit code $?" >> "$report"',
             arguments = [
                 report.path,
                 ctx.executable._clang_tidy.path,
