@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from mlgo.project.budget import Budget
 from mlgo.project.compiling import Compiled
 from mlgo.project.goal import Goal, Measured
+from mlgo.project.page import percent
 from mlgo.project.programs import Program, built_name
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row
@@ -71,7 +72,13 @@ class Measuring:
             objects = self._compiled[SAME_OPTIONS.compile_flags or ()]
             self._seconds = {output: one.seconds for output, one in objects.items()}
             self.budget = Budget(self._times * max(self._base(), _FEWEST_SECONDS))
-        return found + [self._row(row) for row in self._goal.rows]
+        for row in self._goal.rows:
+            found.append(self._row(row))
+            measured = found[-1].figures
+            if measured is not None:
+                change = percent(self._goal.value(measured), self._goal.value(figures))
+                self._say(f"{row.name}: {' and '.join(self._goal.decides)} {change}")
+        return found
 
     def _row(self, row: Row) -> Measured:
         if row.is_tuned:

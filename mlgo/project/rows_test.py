@@ -51,6 +51,7 @@ class MeasuringRowsTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
+        self.said = []
         (self.folder / "built").write_bytes(bytes(200))
         self.goal = Goal(
             "smaller", "bytes", lambda path: {"file": os.path.getsize(path)}, ROWS, ("file",), 0.001, "is smaller", ""
@@ -62,7 +63,7 @@ class MeasuringRowsTest(unittest.TestCase):
         self.relinker = FakeRelinker(self.folder)
         parts = FakeParts([] if sources else units)
         program = Program(link, 1, "x86-64")
-        measuring = Measuring(self.goal, program, parts, self.relinker, times, 0.0, self.folder, lambda text: None)
+        measuring = Measuring(self.goal, program, parts, self.relinker, times, 0.0, self.folder, self.said.append)
         measured = measuring.measure(was_recorded)
         return {one.row.name: one.figures and one.figures["file"] for one in measured}, measured
 
@@ -70,6 +71,7 @@ class MeasuringRowsTest(unittest.TestCase):
         found, _ = self.measure(2.0)
         self.assertEqual(found, {"as built": 200, "linker": 95, "small": 80, "small, linker": 75, "smaller": 80})
         self.assertEqual(self.relinker.compiled, [("-s",), ("-t",)])
+        self.assertEqual(self.said[0], "linker: file −52.5 %")
 
     def test_the_first_compile_always_fits_and_no_other(self):
         found, measured = self.measure(0.1)
