@@ -66,7 +66,7 @@ class Goal:
         return sum(figures[name] for name in self.decides)
 
     def best(self, measured: Sequence[Measured]) -> Measured | None:
-        """The row with the least value; of rows that equal it, the first, which costs least.
+        """The row with the least value; of rows that equal it, the one with the least code, and of these the first.
 
         Args: measured: the build first.
         Returns: None: no row is better than the build.
@@ -75,14 +75,19 @@ class Goal:
         assert built is not None
         limit = self.value(built) * (1 - self.least_gain)
         better = [
-            (self.value(one.figures), one)
+            one
             for one in measured[1:]
             if one.figures is not None and one.row.can_be_chosen and self.value(one.figures) < limit
         ]
-        if not better:
-            return None
-        least = min(value for value, _ in better) * (1 + self.least_gain)
-        return next(one for value, one in better if value <= least)
+        # The bytes of a file come in pages, so rows with different code may have equal files.
+        for value in (self.value, _code):
+            least = min((value(one.figures) for one in better if one.figures), default=0) * (1 + self.least_gain)
+            better = [one for one in better if one.figures and value(one.figures) <= least]
+        return better[0] if better else None
+
+
+def _code(figures: Figures) -> int:
+    return figures["code"]
 
 
 def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:

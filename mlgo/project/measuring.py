@@ -11,7 +11,7 @@ from mlgo.project.goal import Goal, Measured
 from mlgo.project.page import percent
 from mlgo.project.programs import Program, built_name
 from mlgo.project.relinking import Parts, Relinker
-from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row
+from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row, with_own_linker
 from mlgo.project.tuning import Tuned, tune
 from mlgo.run.exit_codes import RunError
 
@@ -146,6 +146,9 @@ class Measuring:
             self.budget.settle(0.0, seconds)
             figures = self._goal.figures_of(linked)
         except RunError as error:
+            own = with_own_linker(row)
+            if own:
+                return self._linked(own, objects, refused)
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
         total = sum(one.seconds for one in objects.values()) if objects else sum(self._seconds.values())
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""

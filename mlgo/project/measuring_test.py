@@ -184,10 +184,12 @@ class ResultTest(unittest.TestCase):
         built = Measured(AS_BUILT, {"code": 1000, "file": 2000, "xz": 900}, 1.0)
         return [built, *(Measured(row, {"code": code, "file": file, "xz": 1}, time) for code, file, time in sizes)]
 
-    def test_the_smallest_file_and_of_equals_the_first(self):
+    def test_the_smallest_file_and_of_equals_the_least_code_and_the_first(self):
         best = self.goal.best
         found = best(self.measured((900, 1500, 1.0), (701, 1000, 9.0), (700, 1000, 2.0), (1, 1990, 0.1)))
-        self.assertEqual((found.figures["file"], found.seconds), (1000, 9.0))
+        self.assertEqual((found.figures["code"], found.seconds), (700, 2.0))
+        found = best(self.measured((700, 1000, 9.0), (700, 1000, 2.0)))
+        self.assertEqual(found.seconds, 9.0)
         self.assertIsNone(best(self.measured((900, 2000, 1.0))))
         self.assertIsNone(best(self.measured((900, 1999, 1.0))))
         self.assertIsNone(best([*self.measured(), Measured(SMALLER_ROWS[0], None, why_not="x")]))

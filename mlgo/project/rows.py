@@ -11,8 +11,9 @@ _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _POLICY = ("-mllvm -enable-ml-inliner=release",)
 _OUTLINER = ("-mllvm -enable-machine-outliner=always",)
 #: lld otherwise drops sections that only `__start_NAME` refers to, which GNU ld keeps.
-_COLLECT = ("-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
-_FOLD = ("-Wl,--icf=safe",)
+_COLLECT = ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
+#: GNU ld cannot fold.
+_FOLD = ("-fuse-ld=lld", "-Wl,--icf=safe")
 _THIN = ("-flto=thin",)
 
 _EVICTION_POLICY = ("-mllvm -regalloc-enable-advisor=release",)
@@ -54,6 +55,13 @@ class Row:
     def config(self) -> tuple[str, ...]:
         """The lines of a file for --config= in compiles and links."""
         return tuple(dict.fromkeys((*(self.compile_flags or ()), *self.link_flags)))
+
+
+def with_own_linker(row: Row) -> Row | None:
+    """The row without what lld alone can do, for links that lld refuses; None: that is another row or needs lld."""
+    if row.compile_flags is None or row.can_be_chosen is False or not set(_FOLD) <= set(row.link_flags):
+        return None
+    return dataclasses.replace(row, link_flags=tuple(flag for flag in row.link_flags if flag not in _FOLD))
 
 
 _SIZE_FLAGS = (*_SMALLEST, *_SECTIONS)

@@ -1,5 +1,6 @@
 """The rows of a program with a fake of the linker: what the budget holds, what is shared, what is left out."""
 
+import dataclasses
 import os
 import pathlib
 import tempfile
@@ -10,7 +11,8 @@ from mlgo.project.compiling import Compiled
 from mlgo.project.goal import Goal
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.programs import Program
-from mlgo.project.rows import Row
+from mlgo.project.rows import SMALLER_ROWS, Row
+from mlgo.run.exit_codes import RunError
 
 ROWS = (
     Row("linker", None, ("-l",), 0.0),
@@ -29,6 +31,7 @@ class FakeRelinker:
     """Compiles take what they were estimated; a linked file is as large as its flags say."""
 
     jobs = 1
+    refused = None
 
     def __init__(self, folder):
         self.folder, self.compiled = folder, []
@@ -41,6 +44,8 @@ class FakeRelinker:
         return {output: Compiled(pathlib.Path(output), 1.0) for output in seconds}
 
     def link(self, link, objects, flags, name):
+        if self.refused in flags:
+            raise RunError("linking", "unknown argument", "")
         path = self.folder / name
         path.write_bytes(bytes(100 - 10 * len(objects) - 5 * len(flags)))
         return path, 0.0
@@ -54,7 +59,14 @@ class MeasuringRowsTest(unittest.TestCase):
         self.said = []
         (self.folder / "built").write_bytes(bytes(200))
         self.goal = Goal(
-            "smaller", "bytes", lambda path: {"file": os.path.getsize(path)}, ROWS, ("file",), 0.001, "is smaller", ""
+            "smaller",
+            "bytes",
+            lambda path: {"code": 1, "file": os.path.getsize(path)},
+            ROWS,
+            ("file",),
+            0.001,
+            "is smaller",
+            "",
         )
 
     def measure(self, times, sources=(), seconds=2.0, was_recorded=True):
@@ -84,6 +96,16 @@ class MeasuringRowsTest(unittest.TestCase):
         self.assertEqual(list(found)[1], "mlgo's clang, the same options")
         self.assertEqual(self.relinker.compiled, [(), ("-s",)])
         self.assertEqual(measured[1].seconds, 2.0)
+
+    def test_a_link_that_lld_refuses_is_done_by_the_builds_linker(self):
+        row = next(one for one in SMALLER_ROWS if one.name == "-Oz, policy, linker")
+        self.goal = dataclasses.replace(self.goal, rows=(row, SMALLER_ROWS[1]))
+        FakeRelinker.refused = "-fuse-ld=lld"
+        self.addCleanup(setattr, FakeRelinker, "refused", None)
+        found, measured = self.measure(2.0)
+        self.assertIsNotNone(found["-Oz, policy, linker"])
+        self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc"))
+        self.assertIn("unknown argument", measured[2].why_not)
 
     def test_a_link_that_compiles(self):
         found, measured = self.measure(1.1, sources=["/a.c"])
