@@ -98,12 +98,16 @@ class Relinker:
         Returns: output of the build -> result; None: the budget does not hold them. What was compiled is kept.
         """
         units = list(self._parts.units.values())
-        estimates = {unit.output: factor * seconds[unit.output] for unit in units}
-        new = [unit for unit in units if self.units.kept(unit, flags) is None]
-        total = sum(estimates[unit.output] for unit in new)
-        if total > budget.left:
+        kept = {unit.output: self.units.kept(unit, flags) for unit in units}
+        new = [unit for unit in units if kept[unit.output] is None]
+        # What was compiled before counts too, so that a run that goes on ends as one that was not interrupted.
+        estimates = {
+            output: factor * seconds[output] if known is None else known.seconds for output, known in kept.items()
+        }
+        if sum(estimates.values()) > budget.left:
             return None
         if new:
+            total = sum(estimates[unit.output] for unit in new)
             say(f"{name}: compiling {len(new)} of {len(units)} units, about {total:.0f} CPU seconds")
         executor = concurrent.futures.ThreadPoolExecutor(self.jobs)
         try:
@@ -120,9 +124,6 @@ class Relinker:
         return done if len(done) == len(units) else None
 
     def _compile(self, unit: Compile, flags: tuple[str, ...], budget: Budget, estimate: float) -> Compiled | None:
-        kept = self.units.kept(unit, flags)
-        if kept is not None:
-            return kept
         if not budget.reserve(estimate):
             return None
         made = self.units.compile(unit, flags)

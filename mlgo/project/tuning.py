@@ -94,11 +94,11 @@ def tune(
                     _, _, output, compiles = heapq.heappop(queue)
                     estimate = known[output].start.seconds * _TIMES[compiles]
                     flags = (*POLICY_FLAGS, search(compiles))
-                    if cache.kept(known[output].unit, flags) is None:
-                        if budget.spent + estimate > limit or not budget.reserve(estimate):
-                            continue
-                    else:
-                        estimate = 0.0
+                    # What was searched before counts too, so that a second run finds the same.
+                    kept = cache.kept(known[output].unit, flags)
+                    estimate = kept.seconds if kept else estimate
+                    if budget.spent + estimate > limit or not budget.reserve(estimate):
+                        continue
                     running[executor.submit(_search, cache, known[output].unit, flags, budget, estimate)] = (
                         output,
                         compiles,
@@ -124,7 +124,7 @@ def _entry(one: _Unit, compiles: int, expected: float) -> tuple[float, int, str,
 
 def _search(cache: Units, unit: Compile, flags: tuple[str, ...], budget: Budget, estimate: float) -> Compiled:
     made = cache.compile(unit, flags)
-    budget.settle(estimate, 0.0 if made.was_kept else made.seconds)
+    budget.settle(estimate, made.seconds)
     return made
 
 

@@ -90,13 +90,13 @@ class TuningTest(unittest.TestCase):
         self.assertEqual(tuned.summary, "0 of 2 searched units became smaller; the budget ended before the other 2")
         self.assertEqual(self.tune(search, 1.0).summary, "the budget leaves no time for a search")
 
-    def test_what_was_searched_before_costs_nothing(self):
+    def test_what_was_searched_before_counts_as_it_did(self):
         search = FakeSearch(self.folder, {("a", 1): 1000, ("a", 2): 900})
-        self.tune(search, 3.0)
         flags = (*rows.POLICY_FLAGS, rows.search(2))
         made = search.compile(Compile("clang", "/", (), "a", "a.o", "clang", 1.0, False), flags)
         search.known["a", flags] = made._replace(was_kept=True)
-        self.assertEqual((self.tune(search, 0.1).found, self.budget.spent), (1, 0.0))
+        self.assertEqual((self.tune(search, 2.0).found, self.budget.spent, len(search.calls)), (1, 2.0, 1))
+        self.assertEqual((self.tune(search, 1.9).searched, self.budget.spent), (0, 0.0))
 
     def test_units_of_one_source_name_share_no_section(self):
         sizes = {(name, number): 1000 // number for name in "abc" for number in (1, 2)}
