@@ -52,7 +52,7 @@ def cc_fuzz_test(name, srcs, deps = []):
         deps = [name + "_code"],
     )
 
-def py_fuzz_test(name, deps, data = [], args = []):
+def py_fuzz_test(name, deps):
     """A target of tests/fuzzing/search.py: the source is NAME.py.
 
     The corpus lies in corpus/X, where `name` is X_fuzz. `bazel test` runs it, and a fixed number of mutations of it.
@@ -63,15 +63,13 @@ def py_fuzz_test(name, deps, data = [], args = []):
     Args:
       name: ends in "_fuzz".
       deps: what the source imports, without the harness.
-      data: files that it needs besides its corpus.
-      args: further arguments of the target.
     """
     folder, files = _corpus(name)
     py_test(
         name = name,
         size = "small",
         srcs = [name + ".py"],
-        args = ["--corpus=" + folder] + args,
-        data = files + data,
+        args = ["--corpus=" + folder],
+        data = files,
         deps = deps + [":search"],
     )
