@@ -139,6 +139,8 @@ def starlark_edges(root: pathlib.Path, file: str) -> Iterator[Edge]:
         arguments = _arguments(call)
         for name in NOT_DEPENDENCIES:
             skipped.update(map(id, _strings(arguments[name])) if name in arguments else ())
+        if _function(call) == "visibility":  # Of a .bzl file: who may load it.
+            skipped.update(map(id, _strings(call)))
         if default or "test" in _function(call) or _is_true(arguments.get("testonly")):
             test_only.update(map(id, _strings(call)))
         for name in TEST_ARGUMENTS:

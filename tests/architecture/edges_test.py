@@ -25,6 +25,7 @@ py_library(name = "trace", srcs = _SRCS, deps = ["//mlgo/run:files", "@pip//:sit
 py_test(name = "trace_test", srcs = ["trace_test.py"], data = ["//mlgo/trace/testing"])
 py_library(name = "support", testonly = True, data = ["//release:clang"])
 """,
+    "mlgo/trace/private.bzl": 'visibility(["//release/..."])',
     "mlgo/trace/trace_test.py": "",
     "third_party/x/BUILD.bazel": 'py_library(name = "x", srcs = ["one.py", "two.py"], imports = ["."])',
     "third_party/x/one.py": "import two",
