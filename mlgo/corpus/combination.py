@@ -179,3 +179,7 @@ def main(arguments: Sequence[str]) -> int:
         print(printable_message(f"combine: {error}"), file=sys.stderr)
         return error.exit_code
     return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
