@@ -120,7 +120,6 @@ class FailureTest(FakeClangTestCase):
         self.fails("good", FailureKind.BAD_FLAGS, "Unknown command line argument '-regalloc-enable-advisor")
 
     def test_a_command_that_cannot_be_used_is_the_module_s_failure(self):
-        request = self.request()
         path = self.root / "corpus" / "a" / "b.c.cmd"
         for content, kind, message in (
             (b"-O2\0" * 200_000, FailureKind.BAD_FLAGS, "has 200,0.. words, .*, more than the 1,048,576 allowed"),
@@ -130,6 +129,7 @@ class FailureTest(FakeClangTestCase):
             (b"", FailureKind.COMPILE_ERROR, "b.c.cmd.* is empty"),
         ):
             with self.subTest(message):
+                request = self.request()  # A corpus anew: a command is read once.
                 path.write_bytes(content)
                 outcome = self.compile(request)
                 self.assertIsInstance(outcome, CompileFailure, outcome)
