@@ -10,6 +10,7 @@ import unittest
 
 from mlgo.compiler.code_size import code_of_object
 from mlgo.corpus import from_bitcode
+from mlgo.corpus.command import CompileCommand
 from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command, real_modules
 
@@ -51,7 +52,7 @@ class ReplayTest(unittest.TestCase):
         for source in cls.sources:
             cls.compile(source, bitcode / f"{source}.bc", "-emit-llvm", "-Xclang", "-disable-llvm-passes", *flags)
         paths = from_bitcode.find_bitcode(bitcode)
-        from_bitcode.make(bitcode, paths, cls.folder / name, ["-Oz", "-ffunction-sections"])
+        from_bitcode.make(bitcode, paths, cls.folder / name, CompileCommand(["-Oz", "-ffunction-sections"]))
 
     @classmethod
     def tune(cls, corpus, *more):
