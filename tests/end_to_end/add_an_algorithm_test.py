@@ -76,8 +76,8 @@ class AddAnAlgorithmTest(unittest.TestCase):
 
 
 def _is_data(folder: str, names: list[str]) -> list[str]:
-    """Names that the copy leaves out: everything but sources, settings, BUILD files and the table of options."""
-    wanted = (".py", ".gin", ".bzl", "BUILD.bazel", "chosen.json")
+    """Names that the copy leaves out: everything but sources, settings, templates, BUILD files and the table of options."""
+    wanted = (".py", ".gin", ".html", ".css", ".svg", ".bzl", "BUILD.bazel", "chosen.json")
     here = pathlib.Path(folder)
     return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
 
