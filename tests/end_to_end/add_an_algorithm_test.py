@@ -76,7 +76,7 @@ class AddAnAlgorithmTest(unittest.TestCase):
 
 
 def _is_data(folder: str, names: list[str]) -> list[str]:
-    """Names that the copy leaves out: everything but sources, settings, templates, BUILD files and the table of options."""
+    """Names that the copy leaves out: all but sources, settings, templates, BUILD files and the table of options."""
     wanted = (".py", ".gin", ".html", ".css", ".svg", ".bzl", "BUILD.bazel", "chosen.json")
     here = pathlib.Path(folder)
     return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
