@@ -13,6 +13,7 @@ import unittest
 from mlgo.run import locate
 from tests.architecture import edges
 from tests.end_to_end import command
+from tests.end_to_end.copied_sources import copy_sources
 
 NAME = "random_search"
 _FILE = re.compile(r"^`(mlgo/[^`]+)`:\n\n((?:(?:    .*)?\n)+)", re.MULTILINE)
@@ -27,9 +28,7 @@ class AddAnAlgorithmTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         self.page = locate.runfile("docs/add-an-algorithm.md").read_text(encoding="utf-8")
         self.workspace = self.folder / "workspace"
-        for folder in ("llvm", "mlgo"):
-            source = pathlib.Path(command.__file__).parents[2] / folder
-            shutil.copytree(source, self.workspace / folder, ignore=_is_data)
+        copy_sources(self.workspace)
         for name, block in _FILE.findall(self.page):
             path = self.workspace / name
             path.parent.mkdir(exist_ok=True)
@@ -73,13 +72,6 @@ class AddAnAlgorithmTest(unittest.TestCase):
         targets = edges.python_targets(self.workspace, "mlgo/learning/algorithms/BUILD.bazel")
         (every,) = (target for target in targets if target.label == "//mlgo/learning/algorithms:algorithms")
         self.assertIn(f"//mlgo/learning/algorithms/{NAME}:{NAME}", every.deps)
-
-
-def _is_data(folder: str, names: list[str]) -> list[str]:
-    """Names that the copy leaves out: all but sources, settings, templates, BUILD files and the table of options."""
-    wanted = (".py", ".gin", ".html", ".css", ".svg", ".bzl", "BUILD.bazel", "chosen.json")
-    here = pathlib.Path(folder)
-    return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
 
 
 if __name__ == "__main__":
