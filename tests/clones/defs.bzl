@@ -33,7 +33,8 @@ def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, tags
       args: arguments of the test, after those of `shared`.
       data: what the test reads, and what has to change for it to run again.
       deps: libraries besides //tests/clones.
-      shared: give the nested Bazel the large repositories as they are fetched here, by `--share=FILE` for a file of each.
+      shared: give the nested Bazel the large repositories as they are fetched here, by `--share=FILE` for a file of each, and
+        the disk cache of .ci/run.
       tags: more tags.
       **kwargs: to py_test.
     """
@@ -41,7 +42,7 @@ def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, tags
         name = name,
         args = (["--share=$(rootpath {})".format(file) for file in _FETCHED] if shared else []) + args,
         data = data + (_FETCHED if shared else []),
-        env_inherit = _INHERITED,
+        env_inherit = _INHERITED + (["MLGO_TEST_DISK_CACHE"] if shared else []),
         # Two processors: a nested build takes what there is.
         tags = tags + [
             "cpu:2",

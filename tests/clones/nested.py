@@ -24,6 +24,8 @@ INHERITED = (
     "USER",
     "XDG_CACHE_HOME",
 )
+#: Names a folder in which a nested Bazel finds what the outer one has built, and the other way round: .ci/run sets it.
+DISK_CACHE = "MLGO_TEST_DISK_CACHE"
 #: A server that was not shut down, for instance because the test was killed, ends itself.
 _IDLE_SECONDS = 60
 
@@ -36,6 +38,11 @@ def environment(outer: Mapping[str, str]) -> dict[str, str]:
     kept.setdefault("HOME", pwd.getpwuid(os.getuid()).pw_dir)
     kept.setdefault("PATH", os.defpath)
     return kept
+
+
+def shared_disk_cache() -> list[str]:
+    """The option for the disk cache of the outer Bazel, if it has one for this test (defs.bzl)."""
+    return [f"--disk_cache={os.environ[DISK_CACHE]}"] if os.environ.get(DISK_CACHE) else []
 
 
 def archive_cache(environ: Mapping[str, str]) -> pathlib.Path:
@@ -108,7 +115,8 @@ class NestedBazel:
         """
         self.workspace, self.base, self._environ = workspace, base, dict(environ)
         self._startup = [str(launcher), f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}"]
-        self._options = ["--color=no", "--curses=no", "--noshow_progress", "--symlink_prefix=/", *options]
+        self._options = ["--color=no", "--curses=no", "--noshow_progress", "--symlink_prefix=/"]
+        self._options += [*shared_disk_cache(), *options]
 
     def run(self, command: str, *arguments: str) -> str:
         """What `bazel COMMAND ARGUMENTS` prints on standard output.

@@ -39,7 +39,7 @@ class LostNodeTest(unittest.TestCase):
         with contextlib.redirect_stderr(io.StringIO()):
             cls.executor = executor_for("ray", cls.cluster.address)
         cls.addClassCleanup(cls.executor.close)
-        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_small_train")).modules
+        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_few_train")).modules
         smallest = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
         cls.requests = [
             CompileRequest(locate.runfile("development/clang"), module, PROBLEM, want_object=True)

@@ -24,7 +24,7 @@ _MODULES = 6
 class NodeFilesTest(unittest.TestCase):
     def test_each_node_gets_what_it_lacks(self):
         clang = locate.runfile("development/clang").resolve()
-        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_small_train")).modules
+        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_few_train")).modules
         smallest = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
         requests = [CompileRequest(clang, module, PROBLEM, want_object=True) for module in smallest]
         wanted = [comparable(outcome) for outcome in LocalExecutor(2).run_ordered(requests)]

@@ -66,7 +66,7 @@ class CompileServerTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.clang = locate.runfile("development/clang")
-        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_small_held_out")).modules
+        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_few_held_out")).modules
         cls.modules = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
 
     def setUp(self):

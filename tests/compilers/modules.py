@@ -11,14 +11,14 @@ from mlgo.run.locate import runfile
 
 MODULE_COUNT = 8
 #: The same sources, compiled for size: a release compiler evaluates a policy for size in no other module.
-SIZE_CORPUS = "mlgo/corpus/llvm_small_oz_held_out"
+SIZE_CORPUS = "mlgo/corpus/llvm_few_oz_held_out"
 #: Larger modules take many seconds and test nothing more.
 MAX_BITCODE_BYTES = 500_000
 _LEVEL = re.compile(r"-O[0-3sz]")
 _TIMEOUT_SECONDS = 300
 
 
-def held_out_modules(corpus: str = "mlgo/corpus/llvm_small_held_out") -> list[Module]:
+def held_out_modules(corpus: str = "mlgo/corpus/llvm_few_held_out") -> list[Module]:
     """Eight modules spread over the held-out half of a built-in corpus, the same ones every time."""
     modules = Corpus.load(runfile(corpus)).modules
     small = [module for module in modules if module.bitcode_size <= MAX_BITCODE_BYTES]

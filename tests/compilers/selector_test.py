@@ -30,7 +30,7 @@ class SelectorTest(unittest.TestCase):
 
     def objects(self, program: str, problem: str, flags: Sequence[str] = ()) -> list[bytes]:
         corpus, level = (
-            (SIZE_CORPUS, "-Oz") if problem == "inlining_for_size" else ("mlgo/corpus/llvm_small_held_out", "-O2")
+            (SIZE_CORPUS, "-Oz") if problem == "inlining_for_size" else ("mlgo/corpus/llvm_few_held_out", "-O2")
         )
         on = [*load_problem(problem).release_flags(), *flags]
         modules = held_out_modules(corpus)[::_EVERY]

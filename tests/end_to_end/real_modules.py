@@ -1,4 +1,4 @@
-"""A few modules of the built-in corpus, for tests that cannot wait for all of it."""
+"""A few modules of LLVM, for tests that cannot wait for all of it."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ def development_clang() -> pathlib.Path:
 
 
 def smallest(part: str, count: int, folder: pathlib.Path) -> Corpus:
-    """Copies the `count` modules with the least bitcode of //mlgo/corpus:llvm_small_<part> into `folder`.
+    """Copies the `count` modules with the least bitcode of //mlgo/corpus:llvm_few_<part> into `folder`.
 
     Args: part: "train" or "held_out", "oz_train" or "oz_held_out".
     """
@@ -25,12 +25,12 @@ def smallest(part: str, count: int, folder: pathlib.Path) -> Corpus:
 
 
 def named(part: str, names: list[str], folder: pathlib.Path) -> Corpus:
-    """Copies the modules `names` of //mlgo/corpus:llvm_small_<part> into `folder`."""
+    """Copies the modules `names` of //mlgo/corpus:llvm_few_<part> into `folder`."""
     return _copy(_built_in(part).select(names).modules, folder)
 
 
 def _built_in(part: str) -> Corpus:
-    return Corpus.load(locate.runfile(f"mlgo/corpus/llvm_small_{part}"))
+    return Corpus.load(locate.runfile(f"mlgo/corpus/llvm_few_{part}"))
 
 
 def _copy(modules: Sequence[Module], folder: pathlib.Path) -> Corpus:

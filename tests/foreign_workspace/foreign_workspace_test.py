@@ -21,6 +21,8 @@ from tests.your_project.terminal import Terminal
 
 HERE = pathlib.Path(__file__).parent
 EVICTION, INLINING = "-regalloc-enable-advisor=release", "-enable-ml-inliner=release"
+# The compilers of mlgo are built without optimisation, which takes half of the time. The workspace's own code is not.
+_UNOPTIMISED = ["--per_file_copt=external/@-O0", "--host_per_file_copt=external/@-O0"]
 
 
 class ForeignWorkspaceTest(unittest.TestCase):
@@ -40,9 +42,8 @@ class ForeignWorkspaceTest(unittest.TestCase):
         module.write_text(text.replace('path = "../../.."', f'path = "{mlgo}"'), encoding="utf-8")
         # The workspace's own policy. It decides as -Oz does, which keeps the program small.
         shutil.copytree(HERE.parent / "policies/threshold_inlining_policy", workspace / "inlining_policy")
-        cls.bazel = nested.NestedBazel(
-            mlgo / "bazelw", workspace, cls.folder / "base", nested.shared_repositories(cls.shared, "mlgo")
-        )
+        options = nested.shared_repositories(cls.shared, "mlgo") + _UNOPTIMISED
+        cls.bazel = nested.NestedBazel(mlgo / "bazelw", workspace, cls.folder / "base", options)
         cls.addClassCleanup(cls.bazel.end)
         # Everything can be analysed; the clang is built once, as the compiler of the others.
         cls.bazel.run("build", "--nobuild", "//...")

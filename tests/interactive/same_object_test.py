@@ -25,7 +25,7 @@ SEEDS = {"regalloc_eviction": 1, "inlining_for_size": 9, "regalloc_priority": 1}
 
 def small_modules() -> list[Module]:
     """Hand-written modules with register pressure, and the smallest real ones."""
-    real = Corpus.load(runfile("mlgo/corpus/llvm_small_held_out")).modules
+    real = Corpus.load(runfile("mlgo/corpus/llvm_few_held_out")).modules
     smallest = sorted(real, key=lambda module: (module.bitcode_size, module.name))[:SMALLEST_MODULES]
     return [*Corpus.load(runfile("mlgo/environments/test_corpus")).modules, *smallest]
 

@@ -9,7 +9,7 @@ from tests.compilers.modules import SIZE_CORPUS, held_out_modules
 
 _INLINE = ("-passes=default<Oz>", "-enable-ml-inliner=release")
 _ALLOCATE = ("-O2", "-filetype=obj", "-regalloc-enable-advisor=release")
-_SPEED_CORPUS = "mlgo/corpus/llvm_small_held_out"
+_SPEED_CORPUS = "mlgo/corpus/llvm_few_held_out"
 _TIMEOUT_SECONDS = 900
 
 

@@ -116,9 +116,10 @@ class YourProjectTest(unittest.TestCase):
     @classmethod
     def prepare(cls, workspace: pathlib.Path) -> None:
         """Gives a new clone what the outer Bazel has fetched and built."""
-        shared = (f"common {option}\n" for option in nested.shared_repositories(cls.shared))
-        startup = f"startup --max_idle_secs={_IDLE_SECONDS}\n"
-        (workspace / "user.bazelrc").write_text(startup + "".join(shared), encoding="utf-8")
+        options = [f"startup --max_idle_secs={_IDLE_SECONDS}\n"]
+        options += [f"common {option}\n" for option in nested.shared_repositories(cls.shared)]
+        options += [f"build {option}\n" for option in nested.shared_disk_cache()]
+        (workspace / "user.bazelrc").write_text("".join(options), encoding="utf-8")
         launcher = workspace / "bazelw"
         launcher.rename(workspace / "bazelw.unchanged")
         # `bazel run` would set what the BUILD files of the commands name.
