@@ -13,6 +13,7 @@ from mlgo.project import artefact, counting, goal, page, recorded
 from mlgo.project.build import Build
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Units
+from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.programs import Program, built_name, choose, programs_of
@@ -44,7 +45,10 @@ def give(
     if known.changed.get(program.link.output) != artefact.time_of(program.link.output):
         wrong = f"was changed after mlgo {flags.verb} had recorded its build"
         raise RunError(program.link.output, wrong, f"Clean, and run `mlgo {flags.verb} -- COMMAND` again")
+    is_estimate = flags.verb == "faster" and not runs
     parts = Parts(build, program.link)
+    if is_estimate:
+        parts.add_sources(program.link)
     if not parts.units and not program.link.sources:
         reason = next(iter(parts.others.values()), "it has no objects")
         raise RunError(
@@ -58,7 +62,7 @@ def give(
     notes = _notes(programs, program, known, parts, asked)
     for note in notes:
         say(note)
-    units = Units(compiler, cache)
+    units = Units(compiler, cache, with_costs=is_estimate)
     relinker = Relinker(compiler, units, parts, scratch / "link", max(1, flags.jobs))
     measuring = Measuring(asked, program, parts, relinker, flags.budget, known.seconds, scratch / "search", say)
     try:
@@ -80,6 +84,8 @@ def _goal(
 ) -> Goal:
     if flags.verb == "smaller":
         return goal.smaller(compiler, scratch / "size")
+    if not runs:
+        return goal.faster_by_estimate(Estimate(program.link.output))
     counter = counting.counter_of_machine()
     if counter is None:
         raise RunError(
@@ -125,12 +131,16 @@ def _write(
         **parts.others,
         **{parts.units[output].source: why for one in measured for output, why in one.refused.items()},
     }
-    lines = _closing(asked, measured, chosen, program, flags.output)
+    first: list[str] = []
+    if asked.estimate:
+        first = [asked.estimate.caveat()]
+        notes = [*notes, *asked.estimate.notes()]
+    lines = [*first, *_closing(asked, measured, chosen, program, flags.output)]
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     content = artefact.content_of(project, compiler, asked, program.link.output, measured, chosen, sources, others)
     text = page.render(built_name(program), asked, lines, measured, chosen, others, notes)
     artefact.write(flags.output.absolute(), content, chosen, text)
-    print("\n".join([*page.table(measured), "", *lines]))
+    print("\n".join([*first, *page.table(measured), "", *lines]))
 
 
 def _closing(

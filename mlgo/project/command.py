@@ -2,6 +2,7 @@
 
     mlgo smaller -- make -j8                     # runs the build, then measures what makes its largest program smaller
     mlgo faster --run='./prog input' -- make     # what makes this run execute less
+    mlgo faster -- make                          # the same without a run, as an estimate: each function called once
     mlgo smaller --program=libx.so -- ninja      # of another program or shared library
     mlgo smaller                                 # measures again what the last build made
     mlgo smaller --compile_commands=build/compile_commands.json    # of a build that is there already
@@ -79,7 +80,11 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("--compile_commands", metavar="FILE", type=pathlib.Path, help=text)
         text = "with --compile_commands: a command that links, as run in the folder of FILE. May be repeated"
         each.add_argument("--link", metavar="COMMAND", action="append", default=[], help=text)
-    text = "a command that runs the program; {} in it stands for the program. May be repeated"
+    text = (
+        "a command that runs the program; {} in it stands for the program. May be repeated. Default: none. Then what"
+        " a call of each function executes is estimated, from the frequencies of its blocks, and summed: each function"
+        " once, or as often as a profile that the build uses says. An estimate is no measurement"
+    )
     faster.add_argument("--run", metavar="COMMAND", action="append", default=[], help=text)
     return parser
 
@@ -99,8 +104,6 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
 
 
 def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) -> int:
-    if flags.verb == "faster" and not flags.run:
-        raise RunError("mlgo faster", "has no run to count", "Write what the program is to do: --run='./program input'")
     if flags.budget <= 0:
         raise RunError(f"--budget={flags.budget:g}", "is not above 0", "Give times of the build's CPU time, such as 2")
     if flags.link and not flags.compile_commands:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.corpus.options.driver_rules import names_output
@@ -89,6 +89,20 @@ def understand(record: Record) -> list[Compile | Link]:
     return [Link(record.tool, record.directory, words, path, record.by, record.seconds, paths)]
 
 
+def compiles_of(link: Link) -> list[Compile]:
+    """The compiles that a link with sources makes first; not what it assembles."""
+    given = dict(enumerate(parse_driver(link.words)))
+    compiled = [place for place, kind in _inputs(list(given.values())).items() if kind is True]
+    return [_compile_of(link, given, place, link.seconds / len(compiled)) for place in compiled]
+
+
+def _compile_of(link: Link, given: Mapping[int, GivenWord], place: int, seconds: float) -> Compile:
+    source = os.path.normpath(os.path.join(link.directory, given[place].words[0]))
+    words = _words_for(place, given, _inputs(list(given.values())))
+    output = f"{link.output}({source})"
+    return Compile(link.tool, link.directory, words, source, output, link.by, seconds, assembles=False)
+
+
 def is_output(given: GivenWord) -> bool:
     """Whether an option names a file that a command writes, or asks for one."""
     if given.name in ("-Wl,", "-Wp,"):
@@ -123,10 +137,10 @@ def _compile(
     record: Record, given: Sequence[GivenWord], kept: dict[int, GivenWord], place: int, output: str | None
 ) -> Compile:
     source = given[place].words[0]
-    others = {other for other in _inputs(given) if other != place}
-    words = tuple(word for other, one in kept.items() if other not in others for word in one.words)
+    inputs = _inputs(given)
+    words = _words_for(place, kept, inputs)
     path = output or os.path.splitext(os.path.basename(source))[0] + ".o"
-    assembles = _inputs(given)[place] is False
+    assembles = inputs[place] is False
     return Compile(
         record.tool,
         record.directory,
@@ -137,6 +151,11 @@ def _compile(
         record.seconds,
         assembles,
     )
+
+
+def _words_for(place: int, given: Mapping[int, GivenWord], inputs: Collection[int]) -> tuple[str, ...]:
+    """The words of a compile of the input at `place` alone."""
+    return tuple(word for other, one in given.items() if other == place or other not in inputs for word in one.words)
 
 
 def _absolute(record: Record, path: str) -> str:

@@ -2,7 +2,7 @@
 
 import unittest
 
-from mlgo.project.command_line import Compile, Link, understand
+from mlgo.project.command_line import Compile, Link, compiles_of, understand
 from mlgo.project.records import Record
 
 
@@ -37,6 +37,16 @@ class CommandLineTest(unittest.TestCase):
         found = commands("-c", "a.c", "-O2", "b.c")
         self.assertEqual([one.output for one in found], ["/p/a.o", "/p/b.o"])
         self.assertEqual([one.words for one in found], [("a.c", "-O2"), ("-O2", "b.c")])
+
+    def test_what_a_link_with_sources_compiles(self):
+        link = self.link("-O2", "s/a.c", "x.o", "b.S", "-Llib", "-lx", "-x", "c++", "b", "-o", "p")
+        found = compiles_of(link)
+        words = [("-O2", "s/a.c", "-Llib", "-x", "c++"), ("-O2", "-Llib", "-x", "c++", "b")]
+        self.assertEqual([one.words for one in found], words)
+        self.assertEqual([one.source for one in found], ["/p/s/a.c", "/p/b"])
+        self.assertEqual([one.output for one in found], ["/p/p(/p/s/a.c)", "/p/p(/p/b)"])
+        self.assertEqual([one.seconds for one in found], [0.5, 0.5])
+        self.assertEqual(compiles_of(self.link("a.o", "-o", "p")), [])
 
     def test_languages(self):
         self.assertTrue(self.compile("-c", "a.S").assembles)

@@ -1,8 +1,8 @@
 """Compiles units of a build again with more options, and keeps the objects by what they are made of.
 
-What is kept below the folder of the cache: `objects/SHA256.o`, and `units/KEY.json` for each compile, with the digests
-of all files that it read. A compile whose files are unchanged is not run again, so that a killed run goes on, and a run
-after an edit compiles what the edit concerns.
+What is kept below the folder of the cache: `objects/SHA256.o`, `objects/SHA256.costs` of compiles for an estimate, and
+`units/KEY.json` for each compile, with the digests of all files that it read. A compile whose files are unchanged is
+not run again, so that a killed run goes on, and a run after an edit compiles what the edit concerns.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from mlgo.project.compiler import Compiler
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
-_FORMAT = 2
+_FORMAT = 3
 _TAKEN = "-mlgo-decisions-taken"
+_COSTS = "-mlgo-executed-cost-file"
 _SEARCH = "-mlgo-search="
+_NO_COSTS = "clang wrote no executed cost: it has none at -O0, and with -flto, where the link makes the code"
 # A prerequisite in a dependency file: blanks and `#` have a backslash before them, `$` is doubled.
 _PREREQUISITE = re.compile(r"(?:\\[ #]|[^\s\\]|\\(?!\n))+")
 
@@ -38,6 +40,7 @@ class Compiled(NamedTuple):
       reason: why there is no object.
       was_kept: it was not compiled now.
       decisions: the decision file of a search.
+      costs: the file of executed costs, of a compile for an estimate.
     """
 
     object: pathlib.Path | None
@@ -45,16 +48,19 @@ class Compiled(NamedTuple):
     reason: str = ""
     was_kept: bool = False
     decisions: str = ""
+    costs: pathlib.Path | None = None
 
 
 class Units:
     """Compiles units; safe for several threads.
 
-    Args: folder: the cache.
+    Args:
+      folder: the cache.
+      with_costs: whether each compile also writes the executed cost of its functions; without that it has failed.
     """
 
-    def __init__(self, compiler: Compiler, folder: pathlib.Path):
-        self._compiler = compiler
+    def __init__(self, compiler: Compiler, folder: pathlib.Path, with_costs: bool = False):
+        self._compiler, self._with_costs = compiler, with_costs
         self._identity = compiler.digest()
         self._objects = folder / "objects"
         self._entries = folder / "units"
@@ -78,12 +84,15 @@ class Units:
         with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
             made = pathlib.Path(scratch, "unit.o")
             config = pathlib.Path(scratch, "unit.cfg")
-            taken = [f'"-mllvm" "{_TAKEN}={_escaped(scratch)}/decisions"'] if _searches(flags) else []
-            config.write_text("\n".join([*flags, *taken]) + "\n", encoding="utf-8", errors="surrogateescape")
+            written = [*([_TAKEN] if _searches(flags) else ()), *([_COSTS] if self._with_costs else ())]
+            more = [f'"-mllvm" "{option}={_escaped(str(_file_of(option, made)))}"' for option in written]
+            config.write_text("\n".join([*flags, *more]) + "\n", encoding="utf-8", errors="surrogateescape")
             command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
             ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-error"], unit.directory)
             if ended.code or not made.is_file():
                 return Compiled(None, ended.seconds, ended.reason)
+            if self._with_costs and not _file_of(_COSTS, made).is_file():
+                return Compiled(None, ended.seconds, _NO_COSTS)
             return self._keep(self._entry(unit, flags), unit, made, ended.seconds)
 
     def kept(self, unit: Compile, flags: tuple[str, ...]) -> Compiled | None:
@@ -92,36 +101,50 @@ class Units:
 
     def _entry(self, unit: Compile, flags: tuple[str, ...]) -> pathlib.Path:
         words = _without_precompiled_header(unit)
-        text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags])
+        text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags, self._with_costs])
         return self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
 
     def _keep(self, entry: pathlib.Path, unit: Compile, made: pathlib.Path, seconds: float) -> Compiled:
-        """Keeps the object `made`; `unit.d` and, of a search, `decisions` are beside it."""
-        listing, taken = made.with_suffix(".d"), made.with_name("decisions")
+        """Keeps the object `made`; `unit.d` and what the compile wrote besides are beside it."""
+        listing, taken, costs = made.with_suffix(".d"), _file_of(_TAKEN, made), _file_of(_COSTS, made)
         read = [unit.source, *(os.path.join(unit.directory, name) for name in prerequisites(_text(listing)))]
         digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
         try:
-            digest = hashlib.sha256(made.read_bytes()).hexdigest()
-            target = self._objects / f"{digest}.o"
-            os.replace(made, target)
-            decisions = _text(taken) if taken.exists() else ""
-            content = {"object": digest, "seconds": seconds, "read": digests, "decisions": decisions}
+            target = self._moved(made, ".o")
+            costs_kept = self._moved(costs, ".costs") if costs.exists() else None
+            content = {
+                "object": target.name,
+                "seconds": seconds,
+                "read": digests,
+                "decisions": _text(taken) if taken.exists() else "",
+                "costs": costs_kept.name if costs_kept else "",
+            }
             partial = made.with_name("entry")
             partial.write_text(json.dumps(content, sort_keys=True), encoding="utf-8", errors="surrogateescape")
             os.replace(partial, entry)
         except OSError as error:
             raise write_error(error, entry) from error
-        self.used |= {entry, target}
-        return Compiled(target, seconds, decisions=decisions)
+        self.used |= {entry, target, *([costs_kept] if costs_kept else ())}
+        return Compiled(target, seconds, decisions=str(content["decisions"]), costs=costs_kept)
+
+    def _moved(self, made: pathlib.Path, suffix: str) -> pathlib.Path:
+        """The file under the digest of its content."""
+        target = self._objects / f"{hashlib.sha256(made.read_bytes()).hexdigest()}{suffix}"
+        os.replace(made, target)
+        return target
 
     def _kept(self, entry: pathlib.Path) -> Compiled | None:
         try:
             content = json.loads(entry.read_text(encoding="utf-8", errors="surrogateescape"))
-            target = self._objects / f"{content['object']}.o"
-            if not target.is_file() or any(self.digest(name) != digest for name, digest in content["read"].items()):
+            target = self._objects / content["object"]
+            costs = self._objects / content["costs"] if content["costs"] else None
+            files = [target, *([costs] if costs else ())]
+            if not all(file.is_file() for file in files):
                 return None
-            self.used |= {entry, target}
-            return Compiled(target, float(content["seconds"]), "", True, str(content["decisions"]))
+            if any(self.digest(name) != digest for name, digest in content["read"].items()):
+                return None
+            self.used |= {entry, *files}
+            return Compiled(target, float(content["seconds"]), "", True, str(content["decisions"]), costs)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -153,6 +176,11 @@ def _text(path: pathlib.Path) -> str:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise RunError(str(path), "was not written by clang", "Free space and start again") from error
+
+
+def _file_of(option: str, made: pathlib.Path) -> pathlib.Path:
+    """The file that an option of a compile is told to write, beside its object."""
+    return made.with_name({_TAKEN: "decisions", _COSTS: "costs"}[option])
 
 
 def _searches(flags: tuple[str, ...]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.project.compiler import Compiler
 from mlgo.project.counting import Runs
+from mlgo.project.estimate import Estimate
 from mlgo.project.rows import FASTER_ROWS, SMALLER_ROWS, Row
 from mlgo.project.size import size_of
 
@@ -45,21 +46,23 @@ class Goal:
     Attributes:
       verb: the command.
       kind: what the figures are, as mlgo.json names them.
-      figures_of: measures a linked program. The first one is the program as it was built.
+      figures_of: measures a linked program. The first one is the program as it was built. None: `estimate` does.
       rows: the variants, in the order in which they are tried.
       decides: the figures whose sum a better row has less of.
       least_gain: a gain below this share is none; rows that differ by less than this are equal.
       better, explanation: for the page.
+      estimate: measures compiles in place of a linked program. The first ones have the options of the build.
     """
 
     verb: str
     kind: str
-    figures_of: Callable[[pathlib.Path], Figures]
+    figures_of: Callable[[pathlib.Path], Figures] | None
     rows: Sequence[Row]
     decides: Sequence[str]
     least_gain: float
     better: str
     explanation: str
+    estimate: Estimate | None = None
 
     def value(self, figures: Figures) -> int:
         """What a better row has less of."""
@@ -119,4 +122,23 @@ def faster(runs: Runs, counter: str) -> Goal:
         "executes less",
         f"What the runs execute, counted by {counter}: {' and '.join(figures)}. Their sum decides. Code: bytes of "
         "executable sections. Counts are no times: run your benchmarks.",
+    )
+
+
+def faster_by_estimate(estimate: Estimate) -> Goal:
+    """Less executed, as the compiler estimates it."""
+    return Goal(
+        "faster",
+        "estimates",
+        None,
+        FASTER_ROWS,
+        estimate.counted,
+        _LEAST_COUNTS,
+        "executes less",
+        "What one call of each function executes, summed over the functions of the program; where the build uses a "
+        "profile, times the calls that it has. The compiler counts each instruction and each data reference as often "
+        "as its block runs per call, after register allocation. Their sum decides. The link is not in it: the estimate "
+        "says nothing of folded code, of the outliner or of dropped sections. Code: bytes of executable sections of "
+        "the objects.",
+        estimate,
     )

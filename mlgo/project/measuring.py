@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from mlgo.project.budget import Budget
 from mlgo.project.compiling import Compiled
+from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.page import percent
 from mlgo.project.programs import Program, built_name
@@ -20,6 +21,7 @@ _FEWEST_SECONDS = 1.0
 #: Share of what is left that the search for decisions may take, so that rows behind it are tried too; but at least as
 #: much as one compile of the program.
 _SEARCH_SHARE = 0.5
+_COUNT = "Count what a run executes: --run='./program input'"
 
 Objects = dict[str, Compiled]
 
@@ -47,8 +49,8 @@ class Measuring:
         self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
         self._times, self._scratch, self._say = times, scratch, say
         self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
-        # A link with sources compiles them.
-        self._link_seconds = program.link.seconds if program.link.sources else 0.0
+        # A link with sources compiles them; for an estimate they are units.
+        self._link_seconds = program.link.seconds if program.link.sources and not goal.estimate else 0.0
         self.budget = Budget(times * max(build_seconds, self._base(), _FEWEST_SECONDS))
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
@@ -63,22 +65,36 @@ class Measuring:
 
         Args: was_recorded: whether the build was seen; otherwise one with its options comes first, whose time the
           budget is in times of.
+
+        Raises: RunError: the program cannot be measured as it was built.
         """
-        figures = self._goal.figures_of(pathlib.Path(self._program.link.output))
-        found = [Measured(AS_BUILT, figures, self._base() or None)]
+        found: list[Measured] = []
+        if self._goal.figures_of:
+            figures = self._goal.figures_of(pathlib.Path(self._program.link.output))
+            found.append(Measured(AS_BUILT, figures, self._base() or None))
+        if self._goal.estimate or not was_recorded:
+            found.append(self._same_options())
         if not was_recorded:
-            self.budget = Budget(float("inf"))
-            found.append(self._row(SAME_OPTIONS))
             objects = self._compiled[SAME_OPTIONS.compile_flags or ()]
             self._seconds = {output: one.seconds for output, one in objects.items()}
             self.budget = Budget(self._times * max(self._base(), _FEWEST_SECONDS))
+        built = found[0].figures
+        if built is None:
+            raise RunError(f"an estimate for {built_name(self._program)}", found[0].why_not, _COUNT)
         for row in self._goal.rows:
             found.append(self._row(row))
             measured = found[-1].figures
             if measured is not None:
-                change = percent(self._goal.value(measured), self._goal.value(figures))
+                change = percent(self._goal.value(measured), self._goal.value(built))
                 self._say(f"{row.name}: {' and '.join(self._goal.decides)} {change}")
         return found
+
+    def _same_options(self) -> Measured:
+        """What others are compared with, outside the budget."""
+        limited, self.budget = self.budget, Budget(float("inf"))
+        measured = self._row(SAME_OPTIONS)
+        self.budget = limited
+        return measured
 
     def _row(self, row: Row) -> Measured:
         if row.is_tuned:
@@ -94,7 +110,16 @@ class Measuring:
         refused = {output: one.reason for output, one in objects.items() if one.object is None}
         if objects and len(refused) == len(objects):
             return Measured(row, None, why_not=f"no unit compiles: {next(iter(refused.values()))}")
+        if self._goal.estimate:
+            return self._estimated(self._goal.estimate, row, objects)
         return self._linked(row, objects, refused)
+
+    def _estimated(self, estimate: Estimate, row: Row, objects: Objects) -> Measured:
+        try:
+            figures = estimate.figures_of(objects)
+        except RunError as error:
+            return Measured(row, None, why_not=f"{error.subject}: {error.wrong}")
+        return Measured(row, figures, sum(one.seconds for one in objects.values()))
 
     def _objects(self, row: Row) -> tuple[Objects, str]:
         """The objects of a row, or why there are none."""
@@ -144,6 +169,7 @@ class Measuring:
         try:
             linked, seconds = self._relinker.link(link, objects, flags, built_name(self._program))
             self.budget.settle(0.0, seconds)
+            assert self._goal.figures_of is not None
             figures = self._goal.figures_of(linked)
         except RunError as error:
             own = with_own_linker(row)

@@ -19,7 +19,7 @@ from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
 #: Writes the source, a header beside it and the configuration file into the object; counts its runs. A source that
-#: holds "error" is refused, "full" finds a full disk.
+#: holds "error" is refused, "full" finds a full disk. Costs are written unless the source holds "flto".
 FAKE = """#!/bin/sh
 echo run >> "$(dirname "$0")/runs"
 echo "$*" > "$(dirname "$0")/words"
@@ -31,6 +31,8 @@ done
 if grep -q error $source; then echo "$source:1: error: <wrong>" >&2; exit 1; fi
 if grep -q full $source; then echo "error: No space left on device" >&2; exit 1; fi
 cat $source header.h "$config" > "$out"
+costs=$(sed -n 's/.*-mlgo-executed-cost-file=\\(.*\\)".*/\\1/p' "$config")
+if [ -n "$costs" ] && ! grep -q flto $source; then echo "costs of $(cat $source)" > "$costs"; fi
 printf 'unit.o: %s \\\\\\n  header.h\\n' $source > "$list"
 """
 
@@ -72,6 +74,27 @@ class CompilingTest(unittest.TestCase):
         self.compile(unit, "-flag")
         self.compile(self.unit("source\n", "-DX"), "-flag")
         self.assertEqual(self.runs(), 4)
+
+    def test_costs_are_kept_with_the_object(self):
+        units = Units(self.compiler, self.folder / "cache", with_costs=True)
+        unit = self.unit("source\n")
+        made = units.compile(unit, ())
+        self.assertEqual(made.costs.read_text(), "costs of source\n")
+        again = Units(self.compiler, self.folder / "cache", with_costs=True).compile(unit, ())
+        self.assertEqual((again.costs, again.was_kept), (made.costs, True))
+        units.remove_unused()
+        self.assertTrue(made.costs.exists())
+        made.costs.unlink()
+        self.assertFalse(units.compile(unit, ()).was_kept)
+        # Without an estimate nothing of it is asked for.
+        self.assertIsNone(self.compile(unit).costs)
+        self.assertNotIn("cost", self.compile(unit).object.read_text())
+
+    def test_a_compile_that_writes_no_costs(self):
+        units = Units(self.compiler, self.folder / "cache", with_costs=True)
+        made = units.compile(self.unit("flto\n"), ())
+        self.assertIsNone(made.object)
+        self.assertIn("wrote no executed cost: it has none at -O0, and with -flto", made.reason)
 
     def test_an_entry_that_is_damaged_is_made_again(self):
         unit = self.unit("source\n")

@@ -12,7 +12,7 @@ from mlgo.project import child
 from mlgo.project.archive_members import is_archive
 from mlgo.project.budget import Budget
 from mlgo.project.build import Build, linked_inputs
-from mlgo.project.command_line import Compile, Link
+from mlgo.project.command_line import Compile, Link, compiles_of
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
 from mlgo.run.exit_codes import RunError
@@ -39,6 +39,11 @@ class Parts:
     def seconds(self) -> float:
         """CPU time that the build's compiles of these units took."""
         return sum(unit.seconds for unit in self.units.values())
+
+    def add_sources(self, link: Link) -> None:
+        """Counts what a link compiles itself as units too: for measures of objects, which link nothing."""
+        for unit in compiles_of(link):
+            self._add(unit.source, unit)
 
     def _collect(self, link: Link) -> None:
         if link.output in self._seen:

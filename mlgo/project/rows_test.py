@@ -34,7 +34,7 @@ class FakeRelinker:
     refused = None
 
     def __init__(self, folder):
-        self.folder, self.compiled = folder, []
+        self.folder, self.compiled, self.linked = folder, [], 0
 
     def compile(self, flags, budget, seconds, factor, name, say):
         if not budget.reserve(factor * sum(seconds.values())):
@@ -44,11 +44,25 @@ class FakeRelinker:
         return {output: Compiled(pathlib.Path(output), 1.0) for output in seconds}
 
     def link(self, link, objects, flags, name):
+        self.linked += 1
         if self.refused in flags:
             raise RunError("linking", "unknown argument", "")
         path = self.folder / name
         path.write_bytes(bytes(100 - 10 * len(objects) - 5 * len(flags)))
         return path, 0.0
+
+
+class FakeEstimate:
+    """Each build is better than the one before; after `most` a compile has written nothing."""
+
+    def __init__(self, most=2):
+        self.seen, self.most = [], most
+
+    def figures_of(self, objects):
+        self.seen.append(sorted(objects))
+        if len(self.seen) > self.most:
+            raise RunError("0.o", "wrote no cost", "")
+        return {"code": 1, "file": 101 - len(self.seen)}
 
 
 class MeasuringRowsTest(unittest.TestCase):
@@ -73,7 +87,7 @@ class MeasuringRowsTest(unittest.TestCase):
         units = [Compile("clang", "/", (), f"/{n}.c", f"/{n}.o", "clang", seconds / 2, False) for n in range(2)]
         link = Link("clang", "/", (), str(self.folder / "built"), "clang", 4.0, tuple(sources))
         self.relinker = FakeRelinker(self.folder)
-        parts = FakeParts([] if sources else units)
+        parts = FakeParts([] if sources and not self.goal.estimate else units)
         program = Program(link, 1, "x86-64")
         measuring = Measuring(self.goal, program, parts, self.relinker, times, 0.0, self.folder, self.said.append)
         measured = measuring.measure(was_recorded)
@@ -106,6 +120,24 @@ class MeasuringRowsTest(unittest.TestCase):
         self.assertIsNotNone(found["-Oz, policy, linker"])
         self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc"))
         self.assertIn("unknown argument", measured[2].why_not)
+
+    def test_an_estimate_compares_compiles_and_links_nothing(self):
+        estimate = FakeEstimate()
+        rows = [one for one in ROWS if one.name in ("small", "smaller")]
+        self.goal = dataclasses.replace(self.goal, rows=rows, figures_of=None, estimate=estimate)
+        _, measured = self.measure(2.0, sources=["/a.c"])
+        self.assertEqual(estimate.seen, [["/0.o", "/1.o"]] * 3)
+        self.assertEqual([one.row.name for one in measured], ["mlgo's clang, the same options", "small", "smaller"])
+        self.assertEqual([one.figures["file"] for one in measured[:2]], [100, 99])
+        # What one compile does not write is an error of its row.
+        self.assertEqual((measured[2].figures, measured[2].why_not), (None, "0.o: wrote no cost"))
+        self.assertEqual(self.relinker.linked, 0)
+
+    def test_an_estimate_of_what_cannot_be_estimated(self):
+        estimate = FakeEstimate(most=0)
+        self.goal = dataclasses.replace(self.goal, figures_of=None, estimate=estimate)
+        with self.assertRaisesRegex(RunError, "an estimate for built: 0.o: wrote no cost. Count what a run executes"):
+            self.measure(2.0)
 
     def test_a_link_that_compiles(self):
         found, measured = self.measure(1.1, sources=["/a.c"])

@@ -2,8 +2,9 @@
 
 /// \file
 /// -mlgo-allocations: the search for better evictions inside the release
-/// compilers (README.md).
+/// compilers (README.md). Its pass also writes -mlgo-executed-cost-file.
 
+#include "CostFile.h"
 #include "EvictionDecisions.h"
 #include "EvictionSearch.h"
 #include "ExecutedCost.h"
@@ -125,7 +126,8 @@ std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy) {
   return std::make_unique<SearchedAllocations>(M, HasPolicy);
 }
 
-/// Tells the search what an allocated function costs.
+/// Tells the search what an allocated function costs, and writes it to the file
+/// of -mlgo-executed-cost-file.
 class AllocationCost final : public MachineFunctionPass {
 public:
   static char ID;
@@ -138,25 +140,40 @@ private:
 
   void getAnalysisUsage(AnalysisUsage &AU) const override {
     AU.setPreservesAll();
-    AU.addRequired<RegAllocEvictionAdvisorAnalysisLegacy>();
+    if (Allocations > 1)
+      AU.addRequired<RegAllocEvictionAdvisorAnalysisLegacy>();
     AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
     MachineFunctionPass::getAnalysisUsage(AU);
   }
 
   bool runOnMachineFunction(MachineFunction &MF) override {
     const auto Cost = [&] {
-      const MachineBlockFrequencyInfo &Frequencies =
-          getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI();
-      const mlgo::ExecutedCost Executed = mlgo::executedCost(MF, Frequencies);
-      return static_cast<float>(Executed.Instructions +
-                                WeightOfReference * Executed.MemoryReferences +
-                                WeightOfCalleeSavedRegister *
-                                    Executed.CalleeSavedRegisters);
+      return mlgo::executedCost(
+          MF, getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI());
     };
-    getAnalysis<RegAllocEvictionAdvisorAnalysisLegacy>().logRewardIfNeeded(
-        MF, Cost);
+    // A copy of the compiler that tries an allocation ends here.
+    if (Allocations > 1)
+      getAnalysis<RegAllocEvictionAdvisorAnalysisLegacy>().logRewardIfNeeded(
+          MF, [&] { return weighted(Cost()); });
+    if (mlgo::writesCostFile())
+      Costs.add(MF, Cost());
     return false;
   }
+
+  bool doFinalization(Module &) override {
+    if (mlgo::writesCostFile())
+      Costs.write();
+    return false;
+  }
+
+  static float weighted(const mlgo::ExecutedCost &Executed) {
+    return static_cast<float>(Executed.Instructions +
+                              WeightOfReference * Executed.MemoryReferences +
+                              WeightOfCalleeSavedRegister *
+                                  Executed.CalleeSavedRegisters);
+  }
+
+  mlgo::CostFile Costs;
 };
 
 } // namespace
@@ -164,5 +181,6 @@ private:
 char AllocationCost::ID = 0;
 
 FunctionPass *createScoringPass() {
-  return Allocations > 1 ? new AllocationCost() : createIdlePass();
+  return Allocations > 1 || mlgo::writesCostFile() ? new AllocationCost()
+                                                   : createIdlePass();
 }

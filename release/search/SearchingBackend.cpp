@@ -8,6 +8,7 @@
 /// and written once.
 
 #include "BackendJob.h"
+#include "CostFile.h"
 #include "EmbeddedModel.h"
 #include "InliningDecisions.h"
 #include "Options.h"
@@ -137,19 +138,22 @@ bool canSearch(const Job &Of) {
   return count_if(Of.M, HasBody) > 1;
 }
 
-/// The search of SearchedAllocations.cpp, which such a compile never reaches.
+/// The pass of SearchedAllocations.cpp, which such a compile never reaches.
 void warnIfNothingIsAllocated(const Job &Of) {
-  if (!isGiven(AllocationsOption) || Of.Options.DisableLLVMPasses)
+  if (Of.Options.DisableLLVMPasses)
     return;
-  if (Of.Action != clang::Backend_EmitObj &&
-      Of.Action != clang::Backend_EmitAssembly)
-    say(Of.CI, Level::Warning, AllocationsOption,
-        "has no effect, because this compile allocates no registers. Remove "
-        "the option, or -flto or -emit-llvm");
-  else if (Of.Options.OptimizationLevel == 0)
-    say(Of.CI, Level::Warning, AllocationsOption,
-        "has no effect, because -O0 allocates registers in another way. Remove "
-        "the option, or give -O1 or more");
+  const bool MakesCode = Of.Action == clang::Backend_EmitObj ||
+                         Of.Action == clang::Backend_EmitAssembly;
+  if (MakesCode && Of.Options.OptimizationLevel > 0)
+    return;
+  for (const StringRef Option : {AllocationsOption, CostFileOption})
+    if (isGiven(Option))
+      say(Of.CI, Level::Warning, Option,
+          MakesCode
+              ? "has no effect, because -O0 allocates registers in another "
+                "way. Remove the option, or give -O1 or more"
+              : "has no effect, because this compile allocates no registers. "
+                "Remove the option, or -flto or -emit-llvm");
 }
 
 /// Whether the object is all that the user sees of a compile.
@@ -160,7 +164,7 @@ bool isObjectAlone(const Job &Of) {
          Options.SaveTempsFilePrefix.empty() && Options.OptRecordFile.empty() &&
          !Options.TimePasses && Of.CI.getFrontendOpts().StatsFile.empty() &&
          !timeTraceProfilerEnabled() && !isGiven(TakenDecisions) &&
-         !isGiven(ReplayDecisions);
+         !isGiven(ReplayDecisions) && !isGiven(CostFileOption);
 }
 
 /// A first try that is lost must be lost by the compile too, which then tells

@@ -3,6 +3,7 @@
 #include "SharedCompile.h"
 
 #include "CodeSize.h"
+#include "CostFile.h"
 #include "EmbeddedModel.h"
 #include "InlinerSizeModel.h"
 #include "InliningDecisions.h"
@@ -132,6 +133,7 @@ public:
     writeNothingBesides(Of.Options);
     setOption(ReplayDecisions, "");
     setOption(TakenDecisions, "");
+    setOption(CostFileOption, "");
     // The pipeline is the same for all tries: the advisor is made when the
     // inliner starts.
     replaceDefaultInliner();

@@ -25,10 +25,12 @@ LLD_HAS_DRIVER(elf)
 // The lines of `clang --version` (llvm/embedded/EmbeddedModel.cpp).
 void mlgoPrintPolicies(llvm::raw_ostream &OS);
 
-/// The searches are in this program for clang. The linker would accept the
-/// option of one and do nothing, and the other needs a process with one thread.
+/// These options are in this program for clang. The linker would accept the
+/// option of one search and do nothing, the other needs a process with one
+/// thread, and the modules of a link would write one file of costs.
 static void removeSearches() {
-  for (const llvm::StringRef Name : {"mlgo-search", "mlgo-allocations"})
+  for (const llvm::StringRef Name :
+       {"mlgo-search", "mlgo-allocations", "mlgo-executed-cost-file"})
     if (llvm::cl::Option *const Search = mlgo::findOption(Name))
       Search->removeArgument();
 }

@@ -71,7 +71,7 @@ SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "m
 DECISIONS = frozenset(
     """
     mlgo-allocations mlgo-allocations-work mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken
-    mlgo-evictions-taken mlgo-executed-cost mlgo-search mlgo-warn-unmeasured
+    mlgo-evictions-taken mlgo-executed-cost mlgo-executed-cost-file mlgo-search mlgo-warn-unmeasured
     """.split()
 )
 

@@ -25,8 +25,8 @@ OF_OUR_COMPILERS = frozenset(
     ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix
     mlgo-allocations mlgo-allocations-work mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-flips
     mlgo-eviction-flips-per-root-cost mlgo-eviction-more-flips mlgo-eviction-noisy-tries mlgo-eviction-search
-    mlgo-eviction-seed mlgo-eviction-selector mlgo-evictions-taken mlgo-executed-cost mlgo-ir2vec
-    mlgo-policies mlgo-priority-selector mlgo-search mlgo-warn-unmeasured
+    mlgo-eviction-seed mlgo-eviction-selector mlgo-evictions-taken mlgo-executed-cost mlgo-executed-cost-file
+    mlgo-ir2vec mlgo-policies mlgo-priority-selector mlgo-search mlgo-warn-unmeasured
     regalloc-model regalloc-priority-model regalloc-priority-training-log regalloc-training-log training-log
     training-log-callsites
     """.split()

@@ -1,0 +1,162 @@
+"""Estimates what a program executes, from what each compile wrote with -mlgo-executed-cost-file (llvm/executed_cost).
+
+The compiler knows what a call of a function executes, and how often a function is called only where the build uses a
+profile. Without one, each function counts as called once.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from mlgo.corpus.elf import ElfError, ElfFile
+from mlgo.project.compiling import Compiled
+from mlgo.project.size import code_bytes
+from mlgo.run.exit_codes import RunError
+
+#: What is estimated.
+INSTRUCTIONS, REFERENCES = "instructions", "data references"
+_HEAD = ["mlgo-executed-cost 1", "function\tscope\tcalls\tinstructions\tmemory references\tcallee-saved registers"]
+_SCOPES = ("local", "global")
+#: The prologue saves a register and the epilogue restores it: so many instructions, and as many references.
+_SAVE_AND_RESTORE = 2
+#: (object, name) of a local function; ("", name) of one that other objects may have too.
+_Key = tuple[str, str]
+
+
+class FunctionCost(NamedTuple):
+    """What a call of a function executes.
+
+    Attributes:
+      is_local: other objects may have another function of this name.
+      calls: how often the build's profile says that it was called; None: it does not say.
+      instructions, references: at least 0.
+    """
+
+    name: str
+    is_local: bool
+    calls: int | None
+    instructions: float
+    references: float
+
+
+def read_costs(text: str) -> list[FunctionCost]:
+    """The functions in a file of costs. Raises: ValueError: it is damaged; the message is a predicate."""
+    lines = text.splitlines()
+    if lines[: len(_HEAD)] != _HEAD:
+        raise ValueError("does not begin as a file of executed costs")
+    return [_function(line) for line in lines[len(_HEAD) :]]
+
+
+def _function(line: str) -> FunctionCost:
+    try:
+        name, scope, calls, *parts = line.split("\t")
+        instructions, references, saved = map(float, parts)
+        found = FunctionCost(
+            urllib.parse.unquote(name, errors="surrogateescape"),
+            _SCOPES.index(scope) == 0,
+            int(calls) if calls else None,
+            instructions + _SAVE_AND_RESTORE * saved,
+            references + _SAVE_AND_RESTORE * saved,
+        )
+    except ValueError as error:
+        raise ValueError(f"has a line that is no function: {line[:100]!r}") from error
+    if not (0 <= found.instructions < float("inf") and 0 <= found.references < float("inf")):
+        raise ValueError(f"has a cost that is no number of at least 0: {line[:100]!r}")
+    return found
+
+
+class Estimate:
+    """Estimates of builds of one program, all with the functions of the first.
+
+    Args: program: as it was built. Global functions that it has no symbol of do not count, where it has symbols.
+    """
+
+    def __init__(self, program: str):
+        self._symbols = _symbols(program)
+        # How often each function counts.
+        self._calls: dict[_Key, int] = {}
+        self._profiled = self._omitted = 0
+
+    @property
+    def counted(self) -> Sequence[str]:
+        """Names of what is estimated."""
+        return (INSTRUCTIONS, REFERENCES)
+
+    def caveat(self) -> str:
+        """What a reader must know first, once there are figures."""
+        how = "static frequencies"
+        if self._profiled:
+            how = f"the build's profile, which knows {self._profiled:,} of {len(self._calls):,} functions"
+        return (
+            f"This is an estimate by {how}, and not a measurement. To measure what a run executes: "
+            "mlgo faster --run='./program input'"
+        )
+
+    def notes(self) -> list[str]:
+        """What does not count, once there are figures."""
+        if not self._omitted:
+            return []
+        return [f"{self._omitted:,} functions of the objects are not in the program, and do not count"]
+
+    def figures_of(self, objects: Mapping[str, Compiled]) -> dict[str, int]:
+        """Sums over all functions, by calls, and the bytes of code in the objects.
+
+        Args: objects: output of the build -> its compile with costs, in the order of the link.
+        Raises: RunError: a compile wrote no costs, or they are of other functions than in the first build.
+        """
+        functions = self._functions(objects)
+        self._calls = self._calls or self._calls_of(functions)
+        if functions.keys() != self._calls.keys():
+            names = sorted(name for _, name in functions.keys() ^ self._calls.keys())
+            wrong = f"has other functions than the build: {names[0]}"
+            raise RunError("the estimate", wrong, "Count a run with --run=")
+        instructions = sum(self._calls[key] * one.instructions for key, one in functions.items())
+        references = sum(self._calls[key] * one.references for key, one in functions.items())
+        code = sum(code_bytes(one.object) or 0 for one in objects.values() if one.object is not None)
+        return {INSTRUCTIONS: round(instructions), REFERENCES: round(references), "code": code}
+
+    def _functions(self, objects: Mapping[str, Compiled]) -> dict[_Key, FunctionCost]:
+        found: dict[_Key, FunctionCost] = {}
+        omitted = 0
+        for output, compiled in objects.items():
+            for one in _costs_of(output, compiled):
+                if one.is_local:
+                    found[output, one.name] = one
+                elif self._symbols is None or one.name in self._symbols:
+                    # Of functions that several objects have, the link takes the first.
+                    found.setdefault(("", one.name), one)
+                else:
+                    omitted += 1
+        if not found:
+            raise RunError("the estimate", "found no function of the program", "Count a run with --run=")
+        self._omitted = omitted
+        return found
+
+    def _calls_of(self, functions: Mapping[_Key, FunctionCost]) -> dict[_Key, int]:
+        """Without any profile, one call of each; with one, a function that it does not know was not called."""
+        self._profiled = sum(one.calls is not None for one in functions.values())
+        if not self._profiled:
+            return dict.fromkeys(functions, 1)
+        return {key: one.calls or 0 for key, one in functions.items()}
+
+
+def _costs_of(output: str, compiled: Compiled) -> list[FunctionCost]:
+    name = os.path.basename(output)
+    if compiled.costs is None:
+        raise RunError(name, compiled.reason or "has no executed cost", "Count a run with --run=")
+    try:
+        return read_costs(compiled.costs.read_text("ascii"))
+    except (OSError, ValueError) as error:
+        raise RunError(str(compiled.costs), f"(of {name}) {error}", "Remove the folder mlgo/.cache/units") from error
+
+
+def _symbols(program: str) -> set[str] | None:
+    """Names that a program defines; None: it has no symbol table."""
+    try:
+        return ElfFile.of_bytes(pathlib.Path(program).read_bytes()).defined_names() or None
+    except (OSError, ElfError):
+        return None
