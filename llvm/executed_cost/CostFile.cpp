@@ -71,11 +71,12 @@ void mlgo::CostFile::add(const MachineFunction &MF, const ExecutedCost &Cost) {
 
 void mlgo::CostFile::write() {
   const std::string Functions = std::exchange(Lines, {});
-  Error Failed = writeToOutput(File, [&](raw_ostream &Out) {
-    Out << Head << Functions;
-    return errorOf(Out);
-  });
+  const std::error_code Failed =
+      errorToErrorCode(writeToOutput(File, [&](raw_ostream &Out) {
+        Out << Head << Functions;
+        return errorOf(Out);
+      }));
   if (Failed)
     endWithUsageError("-" + CostFileOption + ": cannot write " + File + ": " +
-                      toString(std::move(Failed)));
+                      Failed.message());
 }

@@ -224,7 +224,53 @@ class SmallerTest(unittest.TestCase):
         size = (self.project / "out/program").stat().st_size
         self.assertEqual(first["data references"], 60, said)
         self.assertGreaterEqual(first["instructions"], 2 * size)
-        self.assertIn("--run", self.mlgo("faster", "--", "true", code=2))
+
+    def test_an_estimate_without_a_run(self):
+        expected = self.direct()
+        self.add_a_function_under_pressure()
+        said = self.mlgo("faster", "--budget=100", "--program=out/program", "--", "sh", "build.sh")
+        self.assertEqual(self.outputs().keys(), expected.keys())
+        first = "This is an estimate by static frequencies, and not a measurement. To measure what a run executes: "
+        page = (self.project / "mlgo/report.html").read_text()
+        for text in (f"\n{first}mlgo faster --run=", "functions of the objects are not in the program"):
+            self.assertIn(text, said + page)
+        self.assertIn(f"</h1>\n<p>{first}", page)
+        rows = {row["name"]: row["estimates"] for row in self.result()["rows"]}
+        executed = {name: each["instructions"] + each["data references"] for name, each in rows.items()}
+        policy = executed["policy, callee-saved cost (mlgo-speed.cfg)"]
+        searched = executed["policy, callee-saved cost, 18 allocations"]
+        self.assertEqual(list(rows)[0], "mlgo's clang, the same options")
+        self.assertEqual(len(set(executed.values())), len(executed), executed)
+        self.assertLess(searched, policy)
+        self.assertEqual(self.result()["sources"].keys(), {"lib/a.c", "lib/b.c", "lib/c.c", "main file.c"})
+        # A second run, with nothing kept, estimates the same.
+        for path in (self.project / "mlgo/.cache/units").iterdir():
+            path.unlink()
+        self.mlgo("faster", "--budget=100", "--program=out/program", "--jobs=1")
+        self.assertEqual({row["name"]: row["estimates"] for row in self.result()["rows"]}, rows)
+
+    def add_a_function_under_pressure(self):
+        """With more live values than registers, so that allocations differ."""
+        values = [f"v{number}" for number in range(24)]
+        steps = "".join(f"{one} = {one} * {other} + p[n & 7];\n" for one, other in zip(values, values[1:] + values[:1]))
+        pressed = (
+            f"long pressed(long *p, int n) {{ long {', '.join(f'{one} = p[{one[1:]}]' for one in values)};\n"
+            f"while (n--) {{ {steps} }}\nreturn {' + '.join(values)}; }}\n"
+        )
+        with open(self.project / "main file.c", "a") as file:
+            file.write(pressed)
+
+    def test_an_estimate_of_sources_that_a_link_compiles(self):
+        self.mlgo("faster", "--program=out/libshared.so", "--", "sh", "build.sh")
+        first, *others = self.result()["rows"]
+        self.assertGreater(first["estimates"]["instructions"], 0)
+        self.assertEqual(first["estimates"], others[0]["estimates"])
+
+    def test_no_estimate_where_the_link_makes_the_code(self):
+        (self.project / "build.sh").write_text(BUILD.replace("-O2", "-O2 -flto"))
+        said = self.mlgo("faster", "--program=out/program", "--", "sh", "build.sh", code=2)
+        self.assertIn("wrote no executed cost: it has none at -O0, and with -flto", said)
+        self.assertIn("Count what a run executes: --run=", said)
 
     def test_a_killed_run_goes_on(self):
         self.mlgo("smaller", "--program=program", "--", "sh", "build.sh")

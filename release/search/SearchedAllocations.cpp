@@ -167,10 +167,9 @@ private:
   }
 
   static float weighted(const mlgo::ExecutedCost &Executed) {
-    return static_cast<float>(Executed.Instructions +
-                              WeightOfReference * Executed.MemoryReferences +
-                              WeightOfCalleeSavedRegister *
-                                  Executed.CalleeSavedRegisters);
+    return static_cast<float>(
+        Executed.Instructions + WeightOfReference * Executed.MemoryReferences +
+        WeightOfCalleeSavedRegister * Executed.CalleeSavedRegisters);
   }
 
   mlgo::CostFile Costs;
