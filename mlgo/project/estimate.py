@@ -17,6 +17,8 @@ from mlgo.project.compiling import Compiled
 from mlgo.project.size import code_bytes
 from mlgo.run.exit_codes import RunError
 
+#: What to do where there is no estimate.
+REMEDY = "Count what a run executes: --run='./program input'"
 #: What is estimated.
 INSTRUCTIONS, REFERENCES = "instructions", "data references"
 _HEAD = ["mlgo-executed-cost 1", "function\tscope\tcalls\tinstructions\tmemory references\tcallee-saved registers"]
@@ -80,6 +82,7 @@ class Estimate:
         # How often each function counts.
         self._calls: dict[_Key, int] = {}
         self._profiled = self._omitted = 0
+        self._largest = ("", 0.0)
 
     @property
     def counted(self) -> Sequence[str]:
@@ -97,10 +100,12 @@ class Estimate:
         )
 
     def notes(self) -> list[str]:
-        """What does not count, once there are figures."""
-        if not self._omitted:
-            return []
-        return [f"{self._omitted:,} functions of the objects are not in the program, and do not count"]
+        """What the figures rest on, and what does not count, once there are figures."""
+        name, share = self._largest
+        found = [f"{name} has {100 * share:.0f} % of what the program is estimated to execute"] if share else []
+        if self._omitted:
+            found.append(f"{self._omitted:,} functions of the objects are not in the program, and do not count")
+        return found
 
     def figures_of(self, objects: Mapping[str, Compiled]) -> dict[str, int]:
         """Sums over all functions, by calls, and the bytes of code in the objects.
@@ -109,11 +114,13 @@ class Estimate:
         Raises: RunError: a compile wrote no costs, or they are of other functions than in the first build.
         """
         functions = self._functions(objects)
-        self._calls = self._calls or self._calls_of(functions)
+        if not self._calls:
+            self._calls = self._calls_of(functions)
+            self._largest = self._largest_of(functions)
         if functions.keys() != self._calls.keys():
             names = sorted(name for _, name in functions.keys() ^ self._calls.keys())
             wrong = f"has other functions than the build: {names[0]}"
-            raise RunError("the estimate", wrong, "Count a run with --run=")
+            raise RunError("the estimate", wrong, REMEDY)
         instructions = sum(self._calls[key] * one.instructions for key, one in functions.items())
         references = sum(self._calls[key] * one.references for key, one in functions.items())
         code = sum(code_bytes(one.object) or 0 for one in objects.values() if one.object is not None)
@@ -132,9 +139,15 @@ class Estimate:
                 else:
                     omitted += 1
         if not found:
-            raise RunError("the estimate", "found no function of the program", "Count a run with --run=")
+            raise RunError("the estimate", "found no function of the program", REMEDY)
         self._omitted = omitted
         return found
+
+    def _largest_of(self, functions: Mapping[_Key, FunctionCost]) -> tuple[str, float]:
+        """The function that executes most, and its share."""
+        costs = {key: self._calls[key] * (one.instructions + one.references) for key, one in functions.items()}
+        key, most = max(costs.items(), key=lambda item: item[1])
+        return key[1], most / sum(costs.values()) if most else 0.0
 
     def _calls_of(self, functions: Mapping[_Key, FunctionCost]) -> dict[_Key, int]:
         """Without any profile, one call of each; with one, a function that it does not know was not called."""
@@ -147,7 +160,7 @@ class Estimate:
 def _costs_of(output: str, compiled: Compiled) -> list[FunctionCost]:
     name = os.path.basename(output)
     if compiled.costs is None:
-        raise RunError(name, compiled.reason or "has no executed cost", "Count a run with --run=")
+        raise RunError(name, compiled.reason or "has no executed cost", REMEDY)
     try:
         return read_costs(compiled.costs.read_text("ascii"))
     except (OSError, ValueError) as error:

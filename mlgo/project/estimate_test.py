@@ -77,9 +77,16 @@ class EstimateTest(unittest.TestCase):
         estimate._symbols = {"main"}
         found = self.figures(MAIN + "unused\tglobal\t\t9\t9\t0\n" + "f\tlocal\t\t1\t0\t0\n", estimate=estimate)
         self.assertEqual(found, (13, 4))
-        self.assertEqual(estimate.notes(), ["1 functions of the objects are not in the program, and do not count"])
+        largest = "main has 94 % of what the program is estimated to execute"
+        omitted = "1 functions of the objects are not in the program, and do not count"
+        self.assertEqual(estimate.notes(), [largest, omitted])
+
+    def test_what_the_figures_rest_on(self):
         self.figures(MAIN)
-        self.assertEqual(self.estimate.notes(), [])
+        self.assertEqual(self.estimate.notes(), ["main has 100 % of what the program is estimated to execute"])
+        never = Estimate("")
+        self.figures("never\tglobal\t0\t9\t9\t0\n", estimate=never)
+        self.assertEqual(never.notes(), [])
 
     def test_a_compile_without_costs(self):
         for compiled, wrong in (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from mlgo.project.budget import Budget
 from mlgo.project.compiling import Compiled
-from mlgo.project.estimate import Estimate
+from mlgo.project.estimate import REMEDY, Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.page import percent
 from mlgo.project.programs import Program, built_name
@@ -21,7 +21,6 @@ _FEWEST_SECONDS = 1.0
 #: Share of what is left that the search for decisions may take, so that rows behind it are tried too; but at least as
 #: much as one compile of the program.
 _SEARCH_SHARE = 0.5
-_COUNT = "Count what a run executes: --run='./program input'"
 
 Objects = dict[str, Compiled]
 
@@ -80,7 +79,7 @@ class Measuring:
             self.budget = Budget(self._times * max(self._base(), _FEWEST_SECONDS))
         built = found[0].figures
         if built is None:
-            raise RunError(f"an estimate for {built_name(self._program)}", found[0].why_not, _COUNT)
+            raise RunError(f"an estimate for {built_name(self._program)}", found[0].why_not, REMEDY)
         for row in self._goal.rows:
             found.append(self._row(row))
             measured = found[-1].figures
