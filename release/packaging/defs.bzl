@@ -1,6 +1,6 @@
-"""`compiler_tarball` and `compiler_image`: a clang of `mlgo_clang`, packed for machines without Bazel.
+"""`compiler_tarball`, `compiler_package` and `compiler_image`: a clang of `mlgo_clang`, packed for machines without Bazel.
 
-    load("//release/packaging:defs.bzl", "compiler_image", "compiler_tarball")
+    load("//release/packaging:defs.bzl", "compiler_image", "compiler_package", "compiler_tarball")
 
     compiler_tarball(
         name = "tarball",
@@ -8,21 +8,31 @@
         policies = {"//models/regalloc_eviction:policy": "regalloc_eviction"},
     )
     compiler_image(name = "image", tarball = ":tarball")
+    compiler_package(name = "package", tarball = ":tarball")
 """
 
 load("@llvm//:chosen.bzl", "CHOSEN")
+load("@rules_pkg//pkg:deb.bzl", "pkg_deb")
 load("@rules_pkg//pkg:mappings.bzl", "pkg_files")
 load("@rules_pkg//pkg:tar.bzl", "pkg_tar")
 load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part", "python_tree")
 load("//release/packaging/private:image.bzl", "oci_image")
 load("//release/packaging/private:provenance.bzl", "provenance")
 load("//release/tools:defs.bzl", "TOOLS")
+load("//toolchains/cc:targets.bzl", "HOST")
 
 # A test compares it with what clang prints.
 LLVM_VERSION = CHOSEN["version"]
 _MAJOR = CHOSEN["major"]
 _CLANG_RUNTIME = Label("@release_debs//:libclang-rt-{}-dev.deb".format(_MAJOR))
 _TOP = "mlgo-clang-" + LLVM_VERSION
+
+# Name in /usr/bin of a Debian package -> program of ours.
+_IN_USR_BIN = {
+    "mlgo": "mlgo",
+    "mlgo-clang": "clang",
+    "mlgo-clang++": "clang++",
+}
 
 # The packages that a compiler with generated C++ is linked from. glibc: its start-up files and libc_nonshared.a.
 _LINKED = {
@@ -48,7 +58,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
 
     Compressed with gzip, which every Debian can unpack. Equal inputs give equal bytes.
     Also makes `<name>_provenance`, `provenance.json` and the receiver's README; and `<name>_tree.tar`, the same files
-    without compression, for `compiler_install`.
+    without compression, for `compiler_install`, and `<name>_installed.tar`, the same below usr/lib, for `compiler_package`.
 
     Args:
       name: name of the target.
@@ -142,9 +152,10 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         },
         visibility = private,
     )
-    for target, out, extension, tags in [
-        (name, _TOP + ".tar.gz", "tar.gz", []),
-        (name + "_tree", name + "_tree.tar", "tar", ["manual"]),
+    for target, out, extension, folder, tags in [
+        (name, _TOP + ".tar.gz", "tar.gz", _TOP, []),
+        (name + "_tree", name + "_tree.tar", "tar", _TOP, ["manual"]),
+        (name + "_installed", name + "_installed.tar", "tar", "usr/lib/" + _TOP, ["manual"]),
     ]:
         pkg_tar(
             name = target,
@@ -158,10 +169,55 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
             ],
             extension = extension,
             mode = "0644",
-            package_dir = _TOP,
+            package_dir = folder,
             tags = tags,
             visibility = visibility,
         )
+
+def compiler_package(name, tarball, visibility = None):
+    """`mlgo-clang_<version>_amd64.deb`: a `compiler_tarball` as a Debian package, for Debian 12 or newer.
+
+    Its files lie in /usr/lib/mlgo-clang-<version>; /usr/bin has mlgo, mlgo-clang and mlgo-clang++. Tagged `manual`.
+
+    Args:
+      name: name of the target.
+      tarball: label of a `compiler_tarball`, in the same package.
+      visibility: visibility of `name`.
+    """
+    pkg_tar(
+        name = name + "_data",
+        extension = "tar.xz",
+        mode = "0644",
+        symlinks = {"usr/bin/" + link: "../lib/{}/bin/{}".format(_TOP, program) for link, program in _IN_USR_BIN.items()},
+        tags = ["manual"],
+        visibility = ["//visibility:private"],
+        deps = [tarball + "_installed"],
+    )
+    pkg_deb(
+        name = name,
+        architecture = {"aarch64": "arm64", "x86_64": "amd64"}[HOST],
+        data = name + "_data",
+        depends = [
+            "libc6 (>= 2.36)",
+            "python3 (>= 3.9)",
+        ],
+        description = """clang with trained policies inside, and mlgo, which applies them to a build
+ A clang that decides about inlining and register allocation by machine-learned
+ policies: --config=mlgo-size.cfg or --config=mlgo-speed.cfg turns them on.
+ `mlgo smaller -- make` measures what a build gains by which options.""",
+        homepage = "https://llvm.org/docs/MLGO.html",
+        maintainer = "The founders of mlgo <mlgo@localhost>",
+        package = "mlgo-clang",
+        priority = "optional",
+        recommends = [
+            "libc6-dev",
+            "libstdc++-12-dev | libstdc++-dev",
+        ],
+        section = "devel",
+        tags = ["manual"],
+        version = "{}+mlgo{}".format(LLVM_VERSION, native.module_version() or "0"),
+        visibility = visibility,
+    )
 
 def compiler_image(name, tarball, visibility = None):
     """`<name>.oci.tar`: a container image whose command is the compiler of a `compiler_tarball`.
