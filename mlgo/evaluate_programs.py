@@ -181,7 +181,7 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
     if FLAGS.allocations and lto:
         wrong = "is not supported with --lto, because the linker has no search"
         raise RunError(f"--allocations={','.join(FLAGS.allocations)}", wrong, "Leave one of them out")
-    runs = compilers.for_runs(*further) if FLAGS.problem != INLINING else []
+    runs = compilers.for_runs(*further, has_profiles=FLAGS.pgo) if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: list(sizes), run_time.LEVEL: list(runs)}
     levels = [level for level, sides in measured.items() if sides]
     own = _own_policies(models, lto)

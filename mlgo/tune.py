@@ -95,7 +95,7 @@ flags.DEFINE_integer(
 flags.DEFINE_integer(
     "callee_saved_cost",
     None,
-    "For register eviction: value of -regalloc-csr-first-time-cost in every compile, as the decisions will be used:"
+    "For register eviction: value of -mlgo-callee-saved-cost in every compile, as the decisions will be used:"
     " 32768 is that of mlgo-speed.cfg. Default: LLVM's own.",
     lower_bound=1,
     upper_bound=2**32 - 1,

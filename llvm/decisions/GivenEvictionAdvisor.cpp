@@ -217,12 +217,14 @@ public:
       Names = mlgo::EvictionNames(MF.getName());
       Answers->beginFunction(MF, *Frequencies);
     }
-    if (Asked)
+    std::unique_ptr<RegAllocEvictionAdvisor> Advisor;
+    if (Asked && !mlgo::yieldsToHeuristic(RegAllocEvictModel::slot(),
+                                          *MF.getFunction().getParent())) {
       warnIfUnmeasured(MF);
-    // The first advisor creates the policy.
-    const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
-    auto Advisor =
-        Asked ? Asked->getAdvisor(MF, RA, Frequencies, Loops) : nullptr;
+      // The first advisor creates the policy.
+      const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
+      Advisor = Asked->getAdvisor(MF, RA, Frequencies, Loops);
+    }
     if (Answers)
       return std::make_unique<GivenEvictionAdvisor>(MF, RA, std::move(Advisor),
                                                     *Answers, Names);
@@ -234,7 +236,6 @@ private:
   void warnIfUnmeasured(const MachineFunction &MF) {
     const mlgo::PolicySlot &Slot = RegAllocEvictModel::slot();
     mlgo::warnIfTargetIsUnmeasured(Slot, MF.getTarget().getTargetTriple());
-    mlgo::warnIfProfileIsUnmeasured(Slot, *MF.getFunction().getParent());
     const MachineRegisterInfo &Registers = MF.getRegInfo();
     const auto IsFree = [&](MCPhysReg Register) {
       return !Registers.isReserved(Register);

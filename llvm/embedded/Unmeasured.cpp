@@ -21,13 +21,18 @@ namespace {
 constexpr StringRef AllocationsOption = "mlgo-allocations";
 
 cl::opt<bool> Warns("mlgo-warn-unmeasured", cl::Hidden, cl::init(true),
-                    cl::desc("Warn where a policy decides for a target, or "
-                             "with a profile, for which it was not measured "
-                             "or measured to be worse; default: true"));
+                    cl::desc("Warn where a policy decides for a target for "
+                             "which it was not measured, or does not decide "
+                             "because of a profile; default: true"));
+
+cl::opt<bool> WithProfile(
+    "mlgo-policy-with-profile", cl::Hidden, cl::init(false),
+    cl::desc("Let the policy for evictions decide in modules with a profile "
+             "too; default: false, LLVM's heuristic decides there"));
 
 /// Null: no embedded policy decides.
 const mlgo::PolicyInside *decidingPolicy(const mlgo::PolicySlot &Slot) {
-  if (!Warns || !Slot.Count ||
+  if (!Slot.Count ||
       mlgo::isGiven(StringRef(mlgo::usageOf(Slot).Channel).ltrim('-')))
     return nullptr;
   return mlgo::chosenPolicy(Slot);
@@ -36,7 +41,7 @@ const mlgo::PolicyInside *decidingPolicy(const mlgo::PolicySlot &Slot) {
 /// The back ends of ThinLTO compile many modules, in several threads.
 void warnOnce(std::atomic<bool> &Said, const mlgo::PolicySlot &Slot,
               const Twine &Sentence) {
-  if (Said.exchange(true))
+  if (!Warns || Said.exchange(true))
     return;
   errs() << ("warning: " + Twine(mlgo::usageOf(Slot).Flag) + ": " + Sentence +
              ". -mllvm -mlgo-warn-unmeasured=false silences this\n")
@@ -61,15 +66,18 @@ void mlgo::warnIfTargetIsUnmeasured(const PolicySlot &Slot,
                  "the option");
 }
 
-void mlgo::warnIfProfileIsUnmeasured(const PolicySlot &Slot, const Module &M) {
+bool mlgo::yieldsToHeuristic(const PolicySlot &Slot, const Module &M) {
   static std::atomic<bool> Said = false;
-  if (!Said && M.getProfileSummary(/*IsCS=*/false) &&
-      !isGiven(AllocationsOption) && decidingPolicy(Slot))
-    warnOnce(Said, Slot,
-             "the module has a profile, and with profiles this policy alone "
-             "was measured to make some programs execute 9 "
-             "to 13 % more instructions. Add -mllvm -mlgo-allocations=18, "
-             "which -flto does not know, or remove the option");
+  if (WithProfile || isGiven(AllocationsOption) ||
+      !M.getProfileSummary(/*IsCS=*/false) || !decidingPolicy(Slot))
+    return false;
+  warnOnce(Said, Slot,
+           "the module has a profile, so LLVM's heuristic decides: with "
+           "profiles this policy alone was measured to make some programs "
+           "execute 9 to 13 % more instructions. Add -mllvm "
+           "-mlgo-allocations=18, which -flto does not know, to try both, or "
+           "-mllvm -mlgo-policy-with-profile to have the policy");
+  return true;
 }
 
 void mlgo::warnIfPositionsAreMissing(const PolicySlot &Slot,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Warnings where an embedded policy decides and nobody has measured what that
-/// does, or it was measured to be worse.
+/// Warnings where an embedded policy decides that was not measured there, and
+/// where it does not decide because it was measured to be worse.
 ///
 /// Each stands once in a process on the standard error, -Werror does not make
 /// it an error, and -mlgo-warn-unmeasured=false switches it off. A program
@@ -27,9 +27,11 @@ namespace mlgo {
 void warnIfTargetIsUnmeasured(const PolicySlot &Slot,
                               const llvm::Triple &Target);
 
-/// The policy evicts in `M`. With a profile, it alone was measured to be worse
-/// (models/regalloc_eviction/README.md).
-void warnIfProfileIsUnmeasured(const PolicySlot &Slot, const llvm::Module &M);
+/// Whether LLVM's heuristic evicts in `M` in place of the policy: `M` has a
+/// profile, with which the policy alone was measured to be worse
+/// (models/regalloc_eviction/README.md), and no option asks for it all the
+/// same.
+bool yieldsToHeuristic(const PolicySlot &Slot, const llvm::Module &M);
 
 /// The allocator may choose among `Registers`; the model has `Positions`, and
 /// LLVM's heuristic decides about the rest.

@@ -17,7 +17,7 @@ _FOLD = ("-fuse-ld=lld", "-Wl,--icf=safe")
 _THIN = ("-flto=thin",)
 
 _EVICTION_POLICY = ("-mllvm -regalloc-enable-advisor=release",)
-_CALLEE_SAVED_COST = ("-mllvm -regalloc-csr-first-time-cost=32768",)
+_CALLEE_SAVED_COST = ("-mllvm -mlgo-callee-saved-cost=32768",)
 
 
 def search(compiles: int) -> str:

@@ -113,7 +113,7 @@ def _coverage(content: Mapping[str, Any]) -> str:
         f"{number(content['live_ranges'], 0)} live ranges in {number(content['functions'], 0)} functions."
     )
     if cost := content.get("callee_saved_cost"):
-        text += f" All sides have -regalloc-csr-first-time-cost={cost}."
+        text += f" All sides have -mlgo-callee-saved-cost={cost}."
     rest = content["modules"] - with_decisions
     text += f" {number(rest, 0)} modules have no live range without a free register." if rest else ""
     return f"{text} {number(left_out, 0)} modules are left to the compiler." if left_out else text

@@ -6,13 +6,12 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.sides import cost_flags
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv
 from mlgo.score.problem_score import score_of
-from mlgo.search.eviction_search import FunctionFound, ModuleFound, decision_file, ratios_after
+from mlgo.search.eviction_search import FunctionFound, ModuleFound, cost_flags, decision_file, ratios_after
 from mlgo.search.results import DECISIONS_NAME, use_lines, write_summary
 from mlgo.trace.setup import CompileSetup
 

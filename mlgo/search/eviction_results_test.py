@@ -47,7 +47,7 @@ class EvictionResultsTest(unittest.TestCase):
             setup = CompileSetup(pathlib.Path("/clang"), load_problem("regalloc_eviction"), CompileLimits(), 1, 0.1)
             results = EvictionResults(found(4), setup, {}, {"callee_saved_cost": 32768}, seed=1)
             said = "\n".join(results.write(pathlib.Path(folder)))
-            self.assertIn(f"{folder}/tuned.decisions -mllvm -regalloc-csr-first-time-cost=32768 -c FILE", said)
+            self.assertIn(f"{folder}/tuned.decisions -mllvm -mlgo-callee-saved-cost=32768 -c FILE", said)
             self.assertEqual(json.loads(pathlib.Path(folder, "result.json").read_bytes())["callee_saved_cost"], 32768)
 
     def test_gains_count_from_the_better_start(self):

@@ -10,7 +10,6 @@ from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
-from mlgo.evaluation.sides import cost_flags
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
@@ -73,7 +72,7 @@ class EvictionSearch:
       seed: of random changes, >= 0.
       identity: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
       cache: of results, shared by runs; None: there is none.
-      callee_saved_cost: of the first use of a callee-saved register, in every compile; None: LLVM's own.
+      callee_saved_cost: see `cost_flags`, in every compile; None: LLVM's own.
     """
 
     setup: CompileSetup
@@ -178,6 +177,11 @@ class EvictionSearch:
             extra_files=(_REPORT, _DECISIONS),
             limits=self.setup.limits,
         )
+
+
+def cost_flags(cost: int) -> tuple[str, str]:
+    """The cc1 flags, which are the driver's too, for a cost of callee-saved registers as mlgo-speed.cfg has it."""
+    return "-mllvm", f"-mlgo-callee-saved-cost={cost}"
 
 
 def ratios_after(

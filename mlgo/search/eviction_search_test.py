@@ -74,7 +74,7 @@ class EvictionSearchTest(unittest.TestCase):
     def test_every_compile_has_the_cost_of_callee_saved_registers(self):
         self.run_search("a")
         self.run_search("a", cost=32768)
-        has_cost = ["-regalloc-csr-first-time-cost=32768" in request.extra_flags for request in self.executor.requests]
+        has_cost = ["-mlgo-callee-saved-cost=32768" in request.extra_flags for request in self.executor.requests]
         self.assertEqual(has_cost, [False, False, True, True])  # And no result is taken for one with another cost.
 
     def test_tries_become_options(self):

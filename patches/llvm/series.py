@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 #: Headers of llvm/ that patches include.
-HEADERS_OF_OURS = ("Embeddings.h", "InliningDecisions.h", "InliningFeatures.h")
+HEADERS_OF_OURS = ("CalleeSavedCost.h", "Embeddings.h", "InliningDecisions.h", "InliningFeatures.h")
 
 _MAIL = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001

@@ -22,7 +22,7 @@ PROBLEMS = {
     "mlgo-speed.cfg": "regalloc_eviction",
 }
 #: Name of a file -> what stands there besides.
-MORE = {"mlgo-speed.cfg": ["-mllvm", "-regalloc-csr-first-time-cost=32768"]}
+MORE = {"mlgo-speed.cfg": ["-mllvm", "-mlgo-callee-saved-cost=32768"]}
 # Links without the machine's libraries.
 _LINK = ["-nostdlib", f"--ld-path={LINKER}", "-Wl,-e,main"]
 _CMAKE_LISTS = """\

@@ -55,7 +55,10 @@ bool concernsPolicies(StringRef Option) {
 #undef POLICY_SLOT
       "-mlregalloc-max-eviction-count",
       "-regalloc-csr-first-time-cost",
+      "-mlgo-callee-saved-cost",
+      "-mlgo-callee-saved-longest-call",
       "-mlgo-decisions",
+      "-mlgo-policy-with-profile",
       "-mlgo-warn-unmeasured",
   };
   return llvm::any_of(Switches, [&](StringRef Switch) {

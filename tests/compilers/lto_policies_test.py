@@ -87,6 +87,8 @@ class LtoPoliciesTest(unittest.TestCase):
             EVICTION[1],
             "-mlregalloc-max-eviction-count=10",
             "-regalloc-csr-first-time-cost=32768",
+            "-mlgo-callee-saved-cost=32768",
+            "-mlgo-policy-with-profile",
             "-regalloc-enable-priority-advisor=release",
             "-ml-inliner-model-selector=arm32-size",
         ):

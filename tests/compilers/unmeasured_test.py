@@ -1,10 +1,11 @@
-"""A compiler with policies warns once where one decides that was never measured there."""
+"""A compiler with policies warns once where one decides that was never measured there, or does not with a profile."""
 
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
+from mlgo.compiler.training_log import read_training_log
 from mlgo.problems.problem import load_problem
 from mlgo.problems.slots import policy_slots
 from mlgo.run.locate import runfile
@@ -15,6 +16,7 @@ from tests.compilers.profiles import profiled
 CLANG, DEVELOPMENT = "release/clang", "development/clang"
 OFF = ("-mllvm", "-mlgo-warn-unmeasured=false")
 EVICTION = load_problem("regalloc_eviction").release_flags()
+_X86 = ("--target=x86_64-linux-gnu",)
 TRIPLES = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu", "arm": "thumbv7em-none-eabi"} | {
     "riscv64": "riscv64-linux-gnu",
     "powerpc64le": "powerpc64le-linux-gnu",
@@ -31,9 +33,9 @@ class UnmeasuredTest(unittest.TestCase):
         text = calls_of_helpers("x") + pressure.loop("int", pressure.ARITHMETIC["integer"], 40, seed=1)
         (self.folder / "x.c").write_text(text, encoding="utf-8")
 
-    def run_clang(self, *words: str, program: str = CLANG) -> str:
+    def run_clang(self, *words: str, program: str = CLANG, source: str = "x.c", makes: str = "-c") -> str:
         """What a compile that must succeed says."""
-        command = [runfile(program), "-c", "x.c", "-o", "x.o", *words]
+        command = [runfile(program), makes, source, "-o", "x.o", *words]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr
@@ -66,26 +68,43 @@ class UnmeasuredTest(unittest.TestCase):
             with self.subTest(target.name):
                 self.assertNotIn("positions", self.run_clang(*target.flags, "-O2", *EVICTION))
 
-    def test_profiles(self):
-        listing = "define i32 @f(i32 %x) {\n  ret i32 %x\n}\n!llvm.module.flags = !{!97}\n"
-        listing = profiled(listing, 5, 5) + '!97 = !{i32 1, !"wchar_size", i32 4}\n'
-        (self.folder / "x.ll").write_text(listing)
-        words = ("--target=x86_64-linux-gnu", "-O2", "-c", "x.ll", "-o", "x.o", "-Wno-override-module", "-Werror")
-        for more, warns in (
-            (EVICTION, True),
-            ((*EVICTION, *OFF), False),
-            ((), False),
-            ((*EVICTION, "-mllvm", "-mlgo-allocations=18"), False),
+    def test_with_a_profile_the_heuristic_decides(self):
+        module = self.listing()
+        default, policy, with_profile = (
+            self.compiled(text, *flags, *OFF)
+            for text, flags in ((module, ()), (module, EVICTION), (profiled(module, 5, 5), ()))
+        )
+        self.assertNotEqual(default, policy)
+        module = profiled(module, 5, 5)
+        for more, is_default, warns in (
+            ((), True, True),
+            (OFF, True, False),
+            (("-mllvm", "-mlgo-policy-with-profile"), False, False),
+            (("-mllvm", "-mlgo-allocations=1"), False, False),
+            (("-mllvm", "-mlgo-allocations=18"), False, False),
         ):
             with self.subTest(more):
-                command = [runfile(CLANG), *words, *more]
-                done = subprocess.run(
-                    command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False
-                )
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual("the module has a profile" in done.stderr, warns, done.stderr)
-                if not warns:
-                    self.assertEqual(done.stderr, "")
+                self.assertEqual(self.compiled(module, *EVICTION, *more, warns=warns) == with_profile, is_default)
+
+    def listing(self) -> str:
+        """IR of x.c, optimised."""
+        self.run_clang(*_X86, "-O2", "-emit-llvm", makes="-S")
+        return (self.folder / "x.o").read_text(encoding="utf-8")
+
+    def compiled(self, module: str, *words: str, warns: bool = False) -> bytes:
+        """The object of a listing of IR. The compile must succeed, and say once that there is a profile if `warns`."""
+        (self.folder / "x.ll").write_text(module, encoding="utf-8")
+        said = self.run_clang(*_X86, "-O2", "-Wno-override-module", "-Werror", *words, source="x.ll")
+        self.assertEqual(said.count("the module has a profile, so LLVM's heuristic decides"), int(warns), said)
+        self.assertEqual(said.count("\n"), int(warns), said)
+        return (self.folder / "x.o").read_bytes()
+
+    def test_training_logs_have_decisions_with_a_profile(self):
+        (self.folder / "x.ll").write_text(profiled(self.listing(), 5, 5), encoding="utf-8")
+        problem = load_problem("regalloc_eviction")
+        logged = problem.development_flags(str(self.folder / "log"), None)
+        self.run_clang(*_X86, "-O2", "-Wno-override-module", *logged, program=DEVELOPMENT, source="x.ll")
+        self.assertGreater(read_training_log(str(self.folder / "log"), problem).observation_count, 0)
 
     def test_a_search_asks_for_no_policy(self):
         self.assertEqual(self.run_clang("--target=powerpc64le-linux-gnu", "-Oz", "-mllvm", "-mlgo-search=3"), "")

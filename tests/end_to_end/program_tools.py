@@ -13,6 +13,8 @@ while given:
     if word == "-mllvm" and given[0] in ("-enable-ml-inliner=release", "-regalloc-enable-advisor=release"):
         given.pop(0)
         policy = ["-DPOLICY"]
+    elif word == "-mllvm" and given[0] == "-mlgo-policy-with-profile":
+        given.pop(0)
     else:
         words.append(word)
 if {wrong!r}:

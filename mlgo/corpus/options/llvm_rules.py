@@ -66,12 +66,14 @@ SWITCHES = frozenset(("enable-ml-inliner", "regalloc-enable-advisor", "regalloc-
 #: They select one of several policies inside the build's clang. Compiles of the corpus choose their own.
 SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "mlgo-priority-selector"))
 
-#: With these, decisions in the build were taken beforehand or searched (llvm/decisions, release/search), or warnings
-#: about policies were off. Compiles of the corpus decide for themselves.
+#: With these, decisions in the build were taken beforehand or searched (llvm/decisions, release/search), callee-saved
+#: registers had another cost (llvm/callee_saved_cost), or a policy decided with a profile or without a warning.
+#: Compiles of the corpus decide for themselves.
 DECISIONS = frozenset(
     """
-    mlgo-allocations mlgo-allocations-work mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken
-    mlgo-evictions-taken mlgo-executed-cost mlgo-executed-cost-file mlgo-search mlgo-warn-unmeasured
+    mlgo-allocations mlgo-allocations-work mlgo-callee-saved-cost mlgo-callee-saved-longest-call mlgo-decisions
+    mlgo-decisions-replay mlgo-decisions-taken mlgo-evictions-taken mlgo-executed-cost mlgo-executed-cost-file
+    mlgo-policy-with-profile mlgo-search mlgo-warn-unmeasured
     """.split()
 )
 

@@ -14,6 +14,7 @@ _POLICY, _RELEASE = "policy", "release"
 TAKEN = (_POLICY, "packaged", _RELEASE)
 #: The problems whose policies change programs measurably.
 INLINING, EVICTION = "inlining_for_size", "regalloc_eviction"
+_WITH_PROFILE = ("-mllvm", "-mlgo-policy-with-profile")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,14 +36,19 @@ class Compilers:
         at_thresholds = threshold_sides(thresholds, load_problem(INLINING), self.packaged)
         return [Side(DEFAULT, self.packaged), *at_thresholds, self._policy(INLINING), *self.others]
 
-    def for_runs(self, allocations: Sequence[int] = (), callee_saved_costs: Sequence[int] = ()) -> list[Side]:
+    def for_runs(
+        self, allocations: Sequence[int] = (), callee_saved_costs: Sequence[int] = (), has_profiles: bool = False
+    ) -> list[Side]:
         """Sides of the run-time comparison: the release clang without and with the eviction policy.
 
         Args:
           allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
           callee_saved_costs: of the first use of a callee-saved register, for further sides with and without it.
+          has_profiles: programs have profiles, with which the heuristic decides unless the policy is asked for.
         """
         default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)
+        if has_profiles:
+            policy = dataclasses.replace(policy, flags=(*policy.flags, *_WITH_PROFILE))
         searching = [
             dataclasses.replace(
                 policy, name=f"{ALLOCATIONS}{number}", flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}")

@@ -40,6 +40,14 @@ class CompilersTest(unittest.TestCase):
         self.assertEqual([side.flags for side in costly], [(*default.flags, *cost), (*policy.flags, *cost)])
         self.assertEqual({side.linker for side in costly}, {linker})
 
+    def test_the_policy_decides_with_profiles_too(self):
+        default, policy, *more = Compilers(_PACKAGED, _RELEASE).for_runs([18], [5], has_profiles=True)
+        self.assertEqual(default.flags, ())
+        self.assertEqual(
+            [side.name for side in more if "-mlgo-policy-with-profile" not in side.flags], [f"{DEFAULT}_callee_saved_5"]
+        )
+        self.assertIn("-mlgo-policy-with-profile", policy.flags)
+
     def test_the_linker_of_a_policy_lies_beside_its_clang(self):
         with tempfile.TemporaryDirectory() as folder:
             clang = pathlib.Path(folder, "clang")
