@@ -13,10 +13,10 @@ SIDES = {
     "trained": "policy",
     "policy": "policy alone",
     "default_callee_saved_32768": "cost of callee-saved registers alone, without ML",
-    "policy_callee_saved_32768": "both: `mlgo-speed.cfg`",
-    "trained_callee_saved_32768": "both: `mlgo-speed.cfg`",
+    "policy_callee_saved_32768": "both",
+    "trained_callee_saved_32768": "both",
     "allocations_18": "`-mlgo-allocations=18` without a policy",
-    "with_allocations": "`mlgo-speed.cfg` and `-mlgo-allocations=18`",
+    "with_allocations": "both and `-mlgo-allocations=18`",
     "search_2": "`-mlgo-search=2`",
     "search_8": "`-mlgo-search=8`",
 }
