@@ -4,6 +4,7 @@ The development compiler runs them through TensorFlow Lite like ours. They have 
 cannot be trained further, and are explained by their decisions.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -39,17 +40,20 @@ def load_any_policy(folder: pathlib.Path, problem: Problem) -> tuple[AnyPolicy, 
         for name in _FILES
         if (folder / name).exists()
     }
-    return ConvertedPolicy(_converted(folder, problem)), {"problem": problem.name, "sha256": digests}
+    model = _converted(folder, problem.name, tuple(digests.items()))
+    return ConvertedPolicy(model), {"problem": problem.name, "sha256": digests}
 
 
-def _converted(folder: pathlib.Path, problem: Problem) -> bytes:
+@functools.lru_cache(maxsize=8)
+def _converted(folder: pathlib.Path, problem: str, digests: tuple[tuple[str, str], ...]) -> bytes:
+    """Args: digests: of the files, which may change; a run asks for the same policy more than once."""
     with tempfile.TemporaryDirectory(prefix="mlgo-peer-policy-") as scratch:
         model = pathlib.Path(scratch, "model.tflite")
         command = [
             sys.executable,
             str(_PROGRAM),
             f"--policy={folder.absolute()}",
-            f"--problem={problem.name}",
+            f"--problem={problem}",
             f"--model={model}",
         ]
         environment = {

@@ -1,6 +1,5 @@
 """Starts a training command as a program of its own, for tests that kill it or look at its exit code."""
 
-import os
 import pathlib
 import signal
 import subprocess
@@ -11,9 +10,10 @@ from collections.abc import Callable, Sequence
 
 from mlgo.compiler.testing import fake_clang
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from tests.end_to_end import forked_command
 
-# The program gets this process's search path, so that it runs the same under Bazel and without.
-_START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module('mlgo.{program}', run_name='__main__')"
+#: Commands that import TensorFlow, unless they refuse their flags.
+_LEARNING = ("evaluate", "explain", "train_inlining", "train_locally", "train_regalloc")
 
 #: Flags of a run that takes seconds.
 TINY = (
@@ -29,30 +29,36 @@ TINY = (
 INCOMPARABLE = ("timings.json", "seconds.jsonl", "tensorboard/", ".lock")
 
 
-def words(flags: Sequence[str], program: str = "train_regalloc", path: Sequence[str] | None = None) -> list[str]:
-    """The command as words. Args: path: where Python looks for modules; None: where this process does."""
-    return [sys.executable, "-c", _START.format(path=list(path or sys.path), program=program), *flags]
-
-
-def environment() -> dict[str, str]:
-    """The environment variables of a command: this process's, without those of `bazel run`."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
-
-
 class Command:
     """A started command; `end` waits for it."""
 
-    def __init__(self, flags: Sequence[str], program: str = "train_regalloc", path: Sequence[str] | None = None):
-        """Args: path: where Python looks for modules; None: where this process does."""
+    #: Environment variables of the first command of this process that learns.
+    _first_environment: dict[str, str] | None = None
+
+    def __init__(
+        self,
+        flags: Sequence[str],
+        program: str = "train_regalloc",
+        path: Sequence[str] | None = None,
+        folder: pathlib.Path | None = None,
+    ):
+        """Args:
+        path: where Python looks for modules; None: where this process does.
+        folder: where `bazel run` was given, for flags that are relative paths; None: such a flag is an error.
+        """
         # A command may name files, whose names are any bytes.
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape")
-        self._process = subprocess.Popen(
-            words(flags, program, path),
-            stdout=self._said,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env=environment(),
-        )
+        # The first one starts as users start it. Its hash seed is not that of the others, which are compared with it.
+        environment = forked_command.environment()
+        variables = {} if folder is None else {"BUILD_WORKING_DIRECTORY": str(folder)}
+        started = (f"mlgo.{program}", flags, sys.path if path is None else path, variables, self._said)
+        self._process: subprocess.Popen[bytes] | forked_command.ForkedCommand
+        if program in _LEARNING and environment == Command._first_environment:
+            self._process = forked_command.start(*started)
+        else:
+            if program in _LEARNING and Command._first_environment is None:
+                Command._first_environment = environment
+            self._process = forked_command.start_alone(*started)
 
     def end(self) -> tuple[int, str]:
         """Exit code (minus the signal that ended it) and everything it said."""
@@ -76,9 +82,9 @@ class Command:
         return self.end()
 
 
-def run(*flags: str, program: str = "train_regalloc") -> tuple[int, str]:
+def run(*flags: str, program: str = "train_regalloc", folder: pathlib.Path | None = None) -> tuple[int, str]:
     """Runs the command to its end; returns exit code and everything it said."""
-    return Command(flags, program).end()
+    return Command(flags, program, folder=folder).end()
 
 
 def fake_inputs(folder: pathlib.Path, milliseconds: int = 20) -> list[str]:

@@ -11,32 +11,39 @@ from tests.end_to_end import command
 
 
 class KilledCompilesTest(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        self.inputs = command.fake_inputs(self.folder / "inputs")
-        self.bin = self.folder / "inputs" / "bin"
-        fake_server.install(self.bin)
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        cls.inputs = command.fake_inputs(cls.folder / "inputs")
+        cls.bin = cls.folder / "inputs" / "bin"
+        fake_server.install(cls.bin)
+        cls.code, cls.said = cls.run_in("alone")
 
-    def run_in(self, name: str, *flags: str) -> tuple[int, str]:
-        return command.run(*self.inputs, *command.TINY, f"--output_dir={self.folder / name}", "--workers=3", *flags)
+    def setUp(self):
+        self.assertEqual(self.code, ExitCode.DONE, self.said)
+
+    @classmethod
+    def run_in(cls, name: str, *flags: str) -> tuple[int, str]:
+        return command.run(*cls.inputs, *command.TINY, f"--output_dir={cls.folder / name}", "--workers=3", *flags)
 
     def assert_done(self, name: str, *flags: str) -> str:
         code, said = self.run_in(name, *flags)
         self.assertEqual(code, ExitCode.DONE, said)
         return said
 
-    def assert_same(self, first: str, second: str) -> None:
-        self.assertEqual(command.differing(self.folder / first, self.folder / second), [])
+    def assert_same_as_alone(self, name: str) -> None:
+        self.assertEqual(command.differing(self.folder / "alone", self.folder / name), [])
 
     def test_killed_compiles_change_nothing(self):
-        self.assertNotIn("repeated", self.assert_done("alone"))
+        self.assertNotIn("repeated", self.said)
         (self.bin / "compile_server").rename(self.bin / "moved")
+        self.addCleanup((self.bin / "moved").rename, self.bin / "compile_server")
         for name, flags in (("processes", ()), ("servers", (f"--compile_server={self.bin / 'moved'}",))):
             with self.subTest(name), Killer(self.bin, one_in=3) as killer:
                 said = self.assert_done(name, *flags)
-                self.assert_same("alone", name)
+                self.assert_same_as_alone(name)
                 self.assertEqual({each.partition("-")[0] for each in killer.killed}, {"optimised", "default", "policy"})
                 self.assertRegex(said, r"repeated \d+ compiles \(SIGKILL from outside \d+\); results do not change")
 
@@ -47,8 +54,7 @@ class KilledCompilesTest(unittest.TestCase):
         self.assertRegex(said, "error: compile of .* was ended from outside 4 times.* run the same command again")
         self.assertGreaterEqual(len(killer.killed), 4)
         self.assert_done("stopped")
-        self.assert_done("alone")
-        self.assert_same("alone", "stopped")
+        self.assert_same_as_alone("stopped")
 
 
 if __name__ == "__main__":

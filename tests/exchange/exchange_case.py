@@ -1,17 +1,16 @@
 """A test case with a small corpus of C++, compiled by the development clang, and with commands run as by ./bazelw."""
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from tests.end_to_end import command
+
 CLANG = str(pathlib.Path(sys.argv.pop(1)).absolute())
 
-# The program gets this process's search path, so that it runs the same under Bazel and without.
-_START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module('mlgo.{program}', run_name='__main__')"
 _HEADER = """
 inline int twice(int x) { return x + x; }
 inline int much(int *p, int n) { int s = 0; for (int i = 0; i < n; ++i) s += twice(p[i]) * 3 - p[n - i]; return s; }
@@ -70,18 +69,7 @@ class ExchangeCase(unittest.TestCase):
 
     def run_command(self, program: str, *flags: str) -> tuple[int, str]:
         """Runs a command as `./bazelw run` does from `folder`; returns its exit code and everything it said."""
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
-        environment["BUILD_WORKING_DIRECTORY"] = str(self.folder)
-        start = _START.format(path=sys.path, program=program)
-        done = subprocess.run(
-            [sys.executable, "-c", start, *flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            check=False,
-            env=environment,
-        )
-        return done.returncode, done.stdout
+        return command.run(*flags, program=program, folder=self.folder)
 
     def extract(self, level: str, modules: int) -> pathlib.Path:
         corpus = self.folder / "corpus"

@@ -3,17 +3,18 @@
 import json
 import pathlib
 import shutil
-import subprocess
-import sys
+import tempfile
 import unittest
 
 import numpy as np
 import tensorflow as tf
 
+from mlgo.policy.freeze_peer_policy import frozen_graph
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import RunError
 from release.backends.aot.aot_policy import compile_policy
+from release.backends.aot.saved_model_compiler import compile_saved_model
 from tests.exchange.exchange_case import CLANG, ExchangeCase
 from tests.exchange.peer_policies import save_peers_policy
 
@@ -33,9 +34,17 @@ def _observation(problem: Problem, random: np.random.Generator) -> dict[str, np.
 
 
 class PeerPoliciesTest(ExchangeCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.policies = pathlib.Path(scratch.name)
+
     def saved(self, name: str, seed: int = 1, kind: str = "greedy") -> pathlib.Path:
-        folder = self.folder / f"{name}_{kind}_{seed}" / "saved_policy"
-        save_peers_policy(folder, load_problem(name), seed, kind)
+        """A policy that all tests share."""
+        folder = self.policies / f"{name}_{kind}_{seed}" / "saved_policy"
+        if not folder.exists():
+            save_peers_policy(folder, load_problem(name), seed, kind)
         return folder
 
     def test_the_model_decides_as_the_policy_that_tf_agents_saved(self):
@@ -143,37 +152,37 @@ class PeerPoliciesTest(ExchangeCase):
         weights.write_bytes(weights.read_bytes()[:100])
         absent = shutil.copytree(good, self.folder / "absent")
         shutil.rmtree(absent / "variables")
-        evil = self.folder / "evil"
-        subprocess.run([sys.executable, "-c", _EVIL.format(path=sys.path, folder=str(evil))], check=True)
         for folder, problem, message in (
             (self.saved("inlining_for_size", kind="exploring"), inlining, r"draws its decisions \(Multinomial\)"),
             (self.saved("inlining_for_size", kind="recurrent"), inlining, r"has a memory \(network_state_0"),
             (good, eviction, "it wants the feature 'call_argument_setup', which the compiler lacks"),
             (damaged, inlining, "the policy's weights .*: (has|cannot be read)"),
             (absent, inlining, "the policy's weights .*: cannot be read"),
-            (evil, inlining, "has the operation ReadFile, which is not known to be arithmetic only"),
-            (self.folder / "nowhere", inlining, "the policy's record"),
         ):
+            # In this process; the test below starts the programs.
             with self.subTest(message):
                 with self.assertRaisesRegex(RunError, message):
-                    load_any_policy(folder, problem)
-                if folder.exists():
-                    with self.assertRaisesRegex(RunError, message):
-                        compile_policy(folder, problem, "mlgo::Peer", self.folder / "p.h", self.folder / "p.o")
+                    frozen_graph(folder, problem)
+                with self.assertRaisesRegex(RunError, message):
+                    compile_saved_model(folder, problem, "mlgo::Peer", self.folder / "p.h", self.folder / "p.o")
+        with self.assertRaisesRegex(RunError, "the policy's record"):
+            load_any_policy(self.folder / "nowhere", inlining)
+
+    def test_a_policy_that_may_do_more_than_decide_is_refused(self):
+        problem, folder, evil = load_problem("inlining_for_size"), self.folder / "evil", _Evil()
+        tf.saved_model.save(evil, str(folder), signatures={"action": evil.action})
+        message = "has the operation ReadFile, which is not known to be arithmetic only"
+        with self.assertRaisesRegex(RunError, message):
+            load_any_policy(folder, problem)
+        with self.assertRaisesRegex(RunError, message):
+            compile_policy(folder, problem, "mlgo::Peer", self.folder / "p.h", self.folder / "p.o")
 
 
-_EVIL = """
-import sys
-sys.path[:] = {path!r}
-import tensorflow as tf
-class Evil(tf.Module):
+class _Evil(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([1], tf.int64, name="cost_estimate")])
     def action(self, cost_estimate):
         size = tf.strings.length(tf.io.read_file("/etc/hostname"))
-        return {{"inlining_decision": cost_estimate + tf.cast(size, tf.int64)}}
-evil = Evil()
-tf.saved_model.save(evil, {folder!r}, signatures={{"action": evil.action}})
-"""
+        return {"inlining_decision": cost_estimate + tf.cast(size, tf.int64)}
 
 
 if __name__ == "__main__":

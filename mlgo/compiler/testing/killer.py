@@ -8,7 +8,7 @@ import threading
 
 from mlgo.compiler.testing import fake_clang, fake_clang_program
 
-_SCAN_SECONDS = 0.005
+_SCAN_SECONDS = 0.03
 
 
 class Killer:
