@@ -85,7 +85,8 @@ class DyingServerTest(ByServer, by_process.FakeClangTestCase):
         killer = threading.Timer(0.5, os.kill, (running.process_id, signal.SIGKILL))
         killer.start()
         with self.assertRaisesRegex(server.ServerDied, "the compile server has ended"):
-            compile_module(self.request("spin"), None, running)
+            # The fake server's compile survives it, until the limit.
+            compile_module(self.request("spin", limits=CompileLimits(cpu_seconds=1)), None, running)
         killer.join()
 
 
@@ -185,7 +186,7 @@ class ServerExecutorTest(ScratchTestCase):
 
     def test_what_is_shared_may_hang(self):
         requests = self.variants(
-            {"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, 2, cpu_seconds=1, wall_factor=2
+            {"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, 2, cpu_seconds=1, wall_factor=0.5
         )
         expected = self.found(LocalExecutor(2), requests)
         self.assertEqual([outcome.kind for outcome in expected], [FailureKind.TIMEOUT] * 2)
