@@ -186,7 +186,7 @@ def compiler_package(name, tarball, visibility = None):
     """
     pkg_tar(
         name = name + "_data",
-        extension = "tar.xz",
+        extension = "tar.gz",
         mode = "0644",
         symlinks = {"usr/bin/" + link: "../lib/{}/bin/{}".format(_TOP, program) for link, program in _IN_USR_BIN.items()},
         tags = ["manual"],
