@@ -56,7 +56,7 @@ def table(sources: Mapping[str, Source], thresholds: Source) -> str:
             "[compile time](release/search/README.md), three to six times",
         ],
         [
-            "-O2 `--config=mlgo-speed.cfg`",
+            "-O2, policy and `-regalloc-csr-first-time-cost=32768`",
             *_speed(speed),
             f"{code.said(f'code: {_mean_and_worst(measured.group(bytes_of))}')};"
             f" {speed.said(f'data references: {_mean_and_worst(references)}')}",
