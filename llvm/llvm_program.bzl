@@ -3,13 +3,13 @@
     llvm_units(name = "ml_units", srcs = ["@llvm_source//:llvm/lib/Analysis/TFLiteUtils.cpp"])
     llvm_program(name = "clang", deps = [":ml_units"])
 
-`own_units` are the same for sources of this project, with warnings as errors.
+`own_units` are the same for sources of this project, with warnings as errors; `own_test` tests them.
 
 The linker searches an archive only for symbols that no object defines, so the units of `llvm_units` replace those of the archives.
 """
 
 load("@llvm//:chosen.bzl", "CHOSEN")
-load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("//llvm/private:copied_directory.bzl", "copied_directory")
 load("//llvm/private:program.bzl", "installed_program")
 load("//third_party/llvm:copts.bzl", "LLVM_COPTS", "OWN_COPTS")
@@ -21,14 +21,18 @@ _DEFINES = [
     "__STDC_LIMIT_MACROS",
 ]
 
+# Of the system, which LLVM's archives need.
+_LIBRARIES = [
+    "-lpthread",
+    "-ldl",
+]
+
 # A fixed address saves 500,000 relocations at start-up: 10 ms instead of 15 (the packaged clang: 23).
 _LINKOPTS = [
     "-no-pie",
     "-Wl,--gc-sections",
     "-Wl,--strip-all",
-    "-lpthread",
-    "-ldl",
-]
+] + _LIBRARIES
 
 def _units(name, srcs, deps, local_defines, copts, tags, visibility):
     cc_library(
@@ -71,6 +75,24 @@ def own_units(name, srcs, deps = [], local_defines = [], visibility = None):
       visibility: visibility of `name`.
     """
     _units(name, srcs, deps, local_defines, OWN_COPTS, [], visibility)
+
+def own_test(name, deps, uses_llvm = False):
+    """A small test of units of this project. `//llvm/decisions/testing:check` is among its libraries.
+
+    Args:
+      name: name of the test, whose source is `<name>.cpp`.
+      deps: what it tests.
+      uses_llvm: whether it is linked with LLVM's archives.
+    """
+    cc_test(
+        name = name,
+        size = "small",
+        srcs = [name + ".cpp"],
+        copts = OWN_COPTS,
+        linkopts = _LIBRARIES if uses_llvm else [],
+        linkstatic = True,
+        deps = deps + [Label("//llvm/decisions/testing:check")] + ([Label("//third_party/llvm:archives")] if uses_llvm else []),
+    )
 
 def llvm_program(
         name,
