@@ -7,8 +7,9 @@ import unittest
 
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.testing import fake_clang
-from mlgo.problems.problem import TensorSpec, load_problem
+from mlgo.problems.problem import load_problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from mlgo.compiler import training_log_native
 from mlgo.compiler.training_log_scan import Layout, Scan, ScanError, ScanFailure
-from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, NUMPY_NAME_OF_LOG_TYPE, Problem, TensorSpec
+from mlgo.problems.problem import Problem
+from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME, NUMPY_NAME_OF_LOG_TYPE, TensorSpec
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 

@@ -9,7 +9,7 @@ import enum
 
 import numpy as np
 
-from mlgo.problems.problem import TensorSpec
+from mlgo.problems.tensor import TensorSpec
 
 #: Longest context, observation or outcome line; kMaxLineBytes in training_log_reader.cc.
 MAX_LINE_BYTES = 1 << 20

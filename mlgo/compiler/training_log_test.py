@@ -17,9 +17,10 @@ from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as SMALL
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
-from mlgo.problems.problem import ITEM_BYTES, NUMPY_NAME_OF_LOG_TYPE, Problem, TensorSpec
+from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
+from mlgo.problems.tensor import ITEM_BYTES, NUMPY_NAME_OF_LOG_TYPE, TensorSpec
 
 # No deadline: the machine may be busy. No database: tests leave nothing behind.
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)

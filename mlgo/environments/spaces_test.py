@@ -7,7 +7,8 @@ import gymnasium
 import numpy as np
 
 from mlgo.environments import spaces
-from mlgo.problems.problem import ITEM_BYTES, TensorSpec, load_problem
+from mlgo.problems.problem import load_problem
+from mlgo.problems.tensor import ITEM_BYTES, TensorSpec
 
 EVICTION, INLINING, PRIORITY = map(load_problem, ("regalloc_eviction", "inlining_for_size", "regalloc_priority"))
 

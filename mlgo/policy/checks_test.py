@@ -18,7 +18,8 @@ from mlgo.learning.normalization import Column, Normalizer
 from mlgo.policy.checks import known_features, weights_fault
 from mlgo.policy.directory import load_policy
 from mlgo.policy.saved_model import save_policy
-from mlgo.problems.problem import TensorSpec, load_problem
+from mlgo.problems.problem import load_problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
 
 PRIORITY = load_problem("regalloc_priority")

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from mlgo.policy.checks import FEATURE_REMEDY, features_fault
 from mlgo.policy.weight_checks import graph_fault, variables_fault
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import Problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
 
 TAG = "serve"

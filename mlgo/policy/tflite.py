@@ -24,7 +24,8 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer
 from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
-from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
+from mlgo.problems.problem import Problem
+from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME
 from mlgo.run.determinism import derive_seed, generator
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_atomically, write_temporary

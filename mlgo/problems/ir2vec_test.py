@@ -7,7 +7,8 @@ import unittest
 import unittest.mock
 
 from mlgo.problems import ir2vec
-from mlgo.problems.problem import TensorSpec, load_problem
+from mlgo.problems.problem import load_problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
 
 SMALL = {

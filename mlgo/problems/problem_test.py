@@ -4,7 +4,8 @@ import dataclasses
 import math
 import unittest
 
-from mlgo.problems.problem import Problem, TensorSpec, load_problem
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.problems.tensor import TensorSpec
 
 REGISTERED = ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
 

@@ -8,7 +8,7 @@ from mlgo.compiler.testing import log_writer, training_log_reference
 from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as PROBLEM
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
-from mlgo.problems.problem import TensorSpec
+from mlgo.problems.tensor import TensorSpec
 from tests.fuzzing import search
 from tests.fuzzing.in_memory import path_of
 

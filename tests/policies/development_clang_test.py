@@ -11,7 +11,8 @@ import numpy as np
 from mlgo.compiler.training_log import TrainingLog, read_training_log
 from mlgo.policy.directory import load_policy
 from mlgo.policy.reference import decide_many
-from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem, TensorSpec, load_problem
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME, TensorSpec
 from mlgo.run.locate import runfile
 
 #: Short name in tests/policies -> problem, the level at which it is compiled, the feature its fewer_features policy

@@ -25,7 +25,8 @@ from mlgo.learning.network import PolicyNetwork, initial_network
 from mlgo.learning.normalization import Column, Normalizer, build_normalizer
 from mlgo.policy.saved_model import save_policy
 from mlgo.policy.tflite import convert
-from mlgo.problems.problem import Problem, TensorSpec, load_problem
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.quiet import quiet_libraries
 

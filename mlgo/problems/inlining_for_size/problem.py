@@ -9,8 +9,9 @@ context, named "". With `context_flags` (inlining_log_names_call_sites.patch) ea
 after its call site, "CALLER\\nCALLEE".
 """
 
-from mlgo.problems.problem import CodeSize, Levels, Problem, TensorSpec
+from mlgo.problems.problem import CodeSize, Levels, Problem
 from mlgo.problems.slots import slot_arguments
+from mlgo.problems.tensor import TensorSpec
 
 # INLINE_COST_FEATURE_ITERATOR: the summands of the heuristic's cost, in LLVM's units (5 per instruction).
 COST_FEATURES = """

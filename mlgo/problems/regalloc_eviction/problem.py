@@ -4,8 +4,9 @@ Transcribed from llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp of LLVM 22.1.8 (RA_
 Reward). A decision is one of 33 positions: 32 physical registers in allocation order, and the candidate itself.
 """
 
-from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem
 from mlgo.problems.slots import slot_arguments
+from mlgo.problems.tensor import TensorSpec
 
 # NumberOfInterferences in llvm/lib/CodeGen/MLRegAllocEvictAdvisor.h: 32 positions plus the candidate, which is last.
 POSITIONS = 33

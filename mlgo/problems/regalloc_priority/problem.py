@@ -4,8 +4,9 @@ Transcribed from llvm/lib/CodeGen/MLRegAllocPriorityAdvisor.cpp of LLVM 22.1.8 (
 Reward). A decision is a number; the live range with the highest is allocated first.
 """
 
-from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem
 from mlgo.problems.slots import slot_arguments
+from mlgo.problems.tensor import TensorSpec
 
 # The advisor converts the answer to `unsigned` (32 bits), which is undefined below 0, from 2^32 on and for NaN. This is
 # the largest float32 below 2^32.

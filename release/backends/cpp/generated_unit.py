@@ -16,7 +16,8 @@ from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import RELU_TOP
 from mlgo.policy.identity import Identity
-from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
+from mlgo.problems.problem import Problem
+from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME
 from mlgo.run.exit_codes import RunError
 from release.backends.cpp.cpp_text import WIDTH, comment, float_literal, printable, string_literal, wrapped
 from release.backends.cpp.seen_features import seen_features

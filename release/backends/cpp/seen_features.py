@@ -7,7 +7,8 @@ import numpy as np
 
 from mlgo.learning.normalization import Normalizer
 from mlgo.problems.ir2vec import split_element
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import Problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
 
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)

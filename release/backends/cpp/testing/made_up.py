@@ -9,7 +9,8 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.testing import synthetic
 from mlgo.problems.ir2vec import split_element
-from mlgo.problems.problem import Problem, TensorSpec, load_problem
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.determinism import generator
 
 #: Counts where int64 -> float32 -> levels can go wrong: the ends of exact float32 and float64, and of int64.
