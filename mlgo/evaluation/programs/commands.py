@@ -5,14 +5,13 @@ Format: https://clang.llvm.org/docs/JSONCompilationDatabase.html; written by CMa
 
 import dataclasses
 import fnmatch
-import os
 import pathlib
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.corpus.options.driver import GivenWord, output_of, parse_driver
+from mlgo.corpus.extraction.database_entry import read_entry
+from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.corpus.options.driver_rules import belongs_to_build, is_level, is_passed_on_for_build, without_lto
 from mlgo.corpus.options.parsing import LLVM, CommandError, parse_command
 from mlgo.run import files
@@ -48,6 +47,16 @@ class CompileCommands:
     levels: tuple[str, ...] = ()
 
 
+@dataclasses.dataclass(frozen=True)
+class _Command:
+    """An entry, see DatabaseEntry. Attributes: source: as its command spells it; output: "" if it names none."""
+
+    source: str
+    words: tuple[str, ...]
+    directory: pathlib.Path
+    output: str
+
+
 def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCommands:
     """Reads the database `path`.
 
@@ -58,20 +67,20 @@ def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCom
     entries = files.read_json(path, "compilation database", _REMEDY)
     if not isinstance(entries, list) or not entries:
         raise RunError(subject, "is not a list of commands", _REMEDY)
-    entries = _of_objects(entries, objects, subject)
-    parsed = [_words(entry, f"{subject}, entry {index}") for index, entry in enumerate(entries)]
-    folders = [path.parent / entry["directory"] for entry in entries]
+    commands = [_command(entry, path.parent, f"{subject}, entry {index}") for index, entry in enumerate(entries)]
+    commands = _of_objects(commands, objects, subject)
+    folders = [command.directory for command in commands]
     several = len(set(folders)) > 1
     options: dict[str, tuple[str, ...]] = {}
     directories: dict[str, pathlib.Path] = {}
-    for folder, (source, words) in zip(folders, parsed):
+    for command in commands:
         # Unix Makefiles of CMake run each command in its target's folder; two folders may have a source of one name.
-        name = str(folder / source) if several else source
+        name = str(command.directory / command.source) if several else command.source
         if name in options:
             raise RunError(subject, f"compiles {name} twice", _REMEDY)
-        options[name] = own_options(words, source)
-        directories[name] = folder
-    levels = tuple(sorted({level_of(words) or _NO_LEVEL for _, words in parsed}))
+        options[name] = own_options(command.words, command.source)
+        directories[name] = command.directory
+    levels = tuple(sorted({level_of(command.words) or _NO_LEVEL for command in commands}))
     return CompileCommands(path.parent if several else folders[0], options, directories if several else {}, levels)
 
 
@@ -81,28 +90,20 @@ def level_of(words: Sequence[str]) -> str | None:
     return levels[-1] if levels else None
 
 
-def _of_objects(entries: Sequence[Any], patterns: Sequence[str], subject: str) -> list[Any]:
-    """The entries whose output one of `patterns` matches; without patterns, all.
+def _of_objects(commands: list[_Command], patterns: Sequence[str], subject: str) -> list[_Command]:
+    """The commands whose output one of `patterns` matches; without patterns, all.
 
     Raises: RunError: a pattern matches no output.
     """
     if not patterns:
-        return list(entries)
-    outputs = [_output(entry, f"{subject}, entry {index}") for index, entry in enumerate(entries)]
+        return commands
+    outputs = [command.output for command in commands]
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(output, pattern) for output in outputs):
             raise RunError(
                 subject, f"makes no object that matches {pattern!r}", f"It makes {', '.join(outputs[:3])}, ..."
             )
-    chosen = [any(fnmatch.fnmatchcase(output, pattern) for pattern in patterns) for output in outputs]
-    return [entry for entry, is_chosen in zip(entries, chosen) if is_chosen]
-
-
-def _output(entry: Any, subject: str) -> str:
-    """The object that an entry makes, as `output` or its command names it; "" if neither does."""
-    source, words = _words(entry, subject)
-    output = entry.get("output") or output_of(words, source)
-    return output if isinstance(output, str) else ""
+    return [one for one in commands if any(fnmatch.fnmatchcase(one.output, pattern) for pattern in patterns)]
 
 
 def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
@@ -148,21 +149,14 @@ def code_generation(options: Sequence[str]) -> list[str]:
     return said + [word for word in options if word in _RELOCATION]
 
 
-def _words(entry: Any, subject: str) -> tuple[str, list[str]]:
-    """Source and words of an entry."""
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(field), str) for field in ("directory", "file")):
-        raise RunError(subject, "has no texts `directory` and `file`", _REMEDY)
-    words = entry.get("arguments")
-    if words is None and isinstance(entry.get("command"), str):
-        try:
-            words = shlex.split(entry["command"])
-        except ValueError as error:
-            raise RunError(subject, f"has a command that is not valid shell: {error}", _REMEDY) from error
-    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
-        raise RunError(subject, "has neither `arguments` nor `command`", _REMEDY)
-    if responses := [word for word in words if word.startswith("@")]:
-        wrong = f"has its options in the file {os.path.basename(responses[0])}"
-        raise RunError(subject, wrong, "Write them into the database instead")
-    if entry["file"] not in words:
-        raise RunError(subject, f"does not compile {entry['file']}, as its command spells it", _REMEDY)
-    return entry["file"], words
+def _command(entry: Any, base: pathlib.Path, subject: str) -> _Command:
+    """Args: base: folder of the database. Raises: RunError: the entry does not say what it compiles and how."""
+    read = read_entry(entry, str(base))
+    if isinstance(read, str):
+        raise RunError(subject, read, _REMEDY)
+    source = entry.get("file")
+    if source is None:
+        raise RunError(subject, "does not say what it compiles: it has no `file`", _REMEDY)
+    if source not in read.words:
+        raise RunError(subject, f"does not compile {source}, as its command spells it", _REMEDY)
+    return _Command(source, read.words, pathlib.Path(read.directory), entry.get("output") or read.output or "")

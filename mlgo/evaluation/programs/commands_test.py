@@ -175,16 +175,21 @@ class LoadCommandsTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "makes no object that matches 'three.*It makes lib.dir/a.o, one.dir"):
             self.load(*entries, objects=["lib.dir/*", "three.dir/*"])
 
+    def test_options_in_a_response_file(self):
+        (self.path.parent / "options.rsp").write_text("-DA -DB='x y'", encoding="utf-8")
+        entry = {"directory": str(self.path.parent), "file": "a.c", "command": "clang @options.rsp -c a.c"}
+        self.assertEqual(self.load(entry).options, {"a.c": ("-DA", "-DB=x y")})
+
     def test_malformed_input_is_refused(self):
         entry = {"directory": "/out", "file": "a.c", "command": "clang -c a.c"}
         for entries, message in (
             ((), "is not a list of commands"),
-            (("text",), "entry 0: has no texts `directory` and `file`"),
-            (({"directory": "/out", "file": 1},), "has no texts"),
-            (({"directory": "/out", "file": "a.c"},), "has neither `arguments` nor `command`"),
-            (({**entry, "command": "clang 'a.c"},), "is not valid shell"),
-            (({**entry, "arguments": ["clang", 1]},), "has neither"),
-            (({**entry, "command": "clang @options.rsp a.c"},), "has its options in the file @options.rsp"),
+            (("text",), "entry 0: it is not an object"),
+            (({"directory": "/out", "file": 1},), "entry 0: its `file` is not text"),
+            (({"file": "a.c", "command": "clang a.c"},), "it has no `directory`"),
+            (({"directory": "/out", "command": "clang a.c"},), "does not say what it compiles"),
+            (({"directory": "/out", "file": "a.c"},), "it has neither `command` nor `arguments`"),
+            (({**entry, "arguments": ["clang", 1]},), "its `arguments` are not a list of texts"),
             (({**entry, "file": "/out/a.c"},), "does not compile /out/a.c, as its command spells it"),
             ((entry, entry), "compiles a.c twice"),
         ):
