@@ -8,7 +8,7 @@ _CHECK = """
 import sys
 sys.path[:] = {path!r}
 import mlgo.flags.training, mlgo.flags.measuring, mlgo.training.cloning_run
-print(sorted({{"tensorflow", "tf_agents", "matplotlib", "ray"}} & set(sys.modules)))
+print(sorted({{"tensorflow", "tf_agents", "ray"}} & set(sys.modules)))
 """
 
 
