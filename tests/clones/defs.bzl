@@ -25,7 +25,7 @@ _FETCHED = [
     "@sysroot//:usr",
 ]
 
-def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, tags = [], **kwargs):
+def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, disk_cache = None, tags = [], **kwargs):
     """A py_test that runs Bazel in another folder with another output base.
 
     Args:
@@ -33,8 +33,9 @@ def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, tags
       args: arguments of the test, after those of `shared`.
       data: what the test reads, and what has to change for it to run again.
       deps: libraries besides //tests/clones.
-      shared: give the nested Bazel the large repositories as they are fetched here, by `--share=FILE` for a file of each, and
-        the disk cache of .ci/run.
+      shared: give the nested Bazel the large repositories as they are fetched here, by `--share=FILE` for a file of each.
+      disk_cache: give it the disk cache of .ci/run; by default where `shared`. Not for tests that look at what it builds itself,
+        for Bazel leaves what it finds in the cache there.
       tags: more tags.
       **kwargs: to py_test.
     """
@@ -42,7 +43,7 @@ def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, tags
         name = name,
         args = (["--share=$(rootpath {})".format(file) for file in _FETCHED] if shared else []) + args,
         data = data + (_FETCHED if shared else []),
-        env_inherit = _INHERITED + (["MLGO_TEST_DISK_CACHE"] if shared else []),
+        env_inherit = _INHERITED + (["MLGO_TEST_DISK_CACHE"] if (shared if disk_cache == None else disk_cache) else []),
         # Two processors: a nested build takes what there is.
         tags = tags + [
             "cpu:2",

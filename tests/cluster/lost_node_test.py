@@ -24,7 +24,7 @@ from mlgo.run.exit_codes import RunError
 from tests.cluster.local_cluster import LocalCluster
 
 _MODULES = 10
-_ROUNDS = 3
+_ROUNDS = 6
 _STOPPED_SECONDS = 5.0
 
 
@@ -34,7 +34,7 @@ class LostNodeTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.cache = pathlib.Path(scratch.name, "cache")
-        cls.cluster = cls.enterClassContext(LocalCluster(cls.cache))
+        cls.cluster = cls.enterClassContext(LocalCluster(cls.cache, notices_soon=True))
         cls.nodes = [cls.cluster.start_node(1) for _ in range(3)]
         with contextlib.redirect_stderr(io.StringIO()):
             cls.executor = executor_for("ray", cls.cluster.address)
