@@ -17,7 +17,7 @@ SEVERAL, OF_AOT = "tests/compilers/several_clang", "tests/compilers/aot_several_
 #: The names of the policies, the default first -> the compiler that has this policy alone for each problem.
 ALONE = {"random": "tests/compilers/cpp_clang", "fewer-features": "tests/compilers/cpp_fewer_features_clang"}
 PROBLEMS = [slot["problem"] for slot in policy_slots().values()]
-_EVERY = 4
+_EVERY = 2
 _RECORD = r"run none, made up \(random\), seed \d+, sha256:([0-9a-f]{16}), backend "
 
 

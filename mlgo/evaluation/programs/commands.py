@@ -7,6 +7,7 @@ import dataclasses
 import fnmatch
 import pathlib
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -154,9 +155,19 @@ def _command(entry: Any, base: pathlib.Path, subject: str) -> _Command:
     read = read_entry(entry, str(base))
     if isinstance(read, str):
         raise RunError(subject, read, _REMEDY)
+    if entry.get("arguments") is None:
+        _check_shell(entry["command"], subject)
     source = entry.get("file")
     if source is None:
         raise RunError(subject, "does not say what it compiles: it has no `file`", _REMEDY)
     if source not in read.words:
         raise RunError(subject, f"does not compile {source}, as its command spells it", _REMEDY)
     return _Command(source, read.words, pathlib.Path(read.directory), entry.get("output") or read.output or "")
+
+
+def _check_shell(command: str, subject: str) -> None:
+    """Raises: RunError: a quote is not closed. `read_entry` closes it at the end, as clang's tools do."""
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        raise RunError(subject, f"has a command that is not valid shell: {error}", _REMEDY) from error

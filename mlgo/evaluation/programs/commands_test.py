@@ -189,6 +189,7 @@ class LoadCommandsTest(unittest.TestCase):
             (({"file": "a.c", "command": "clang a.c"},), "it has no `directory`"),
             (({"directory": "/out", "command": "clang a.c"},), "does not say what it compiles"),
             (({"directory": "/out", "file": "a.c"},), "it has neither `command` nor `arguments`"),
+            (({**entry, "command": "clang 'a.c"},), "is not valid shell"),
             (({**entry, "arguments": ["clang", 1]},), "its `arguments` are not a list of texts"),
             (({**entry, "file": "/out/a.c"},), "does not compile /out/a.c, as its command spells it"),
             ((entry, entry), "compiles a.c twice"),
