@@ -72,7 +72,7 @@ class EvictionSearch:
       seed: of random changes, >= 0.
       identity: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
       cache: of results, shared by runs; None: there is none.
-      callee_saved_cost: see `cost_flags`, in every compile; None: LLVM's own.
+      callee_saved_cost: see `callee_saved_cost_flags`, in every compile; None: LLVM's own.
     """
 
     setup: CompileSetup
@@ -151,7 +151,7 @@ class EvictionSearch:
 
     def _options(self, limits: TryLimits, per_root_cost: float) -> tuple[str, ...]:
         return (
-            *(cost_flags(self.callee_saved_cost)[1:] if self.callee_saved_cost else ()),
+            *(callee_saved_cost_flags(self.callee_saved_cost)[1:] if self.callee_saved_cost else ()),
             f"-mlgo-eviction-search={_REPORT}",
             f"-mlgo-eviction-noisy-tries={limits.noisy}",
             f"-mlgo-eviction-flips={limits.flips}",
@@ -179,7 +179,7 @@ class EvictionSearch:
         )
 
 
-def cost_flags(cost: int) -> tuple[str, str]:
+def callee_saved_cost_flags(cost: int) -> tuple[str, str]:
     """The cc1 flags, which are the driver's too, for a cost of callee-saved registers as mlgo-speed.cfg has it."""
     return "-mllvm", f"-mlgo-callee-saved-cost={cost}"
 

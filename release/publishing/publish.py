@@ -31,6 +31,7 @@ from mlgo.run import locate
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import directory_written_atomically, read_json
+from mlgo.run.manifest import digests_of
 from release.publishing.bill import bill_of_materials
 
 SUMS = "SHA256SUMS"
@@ -95,8 +96,8 @@ def write_release(
         (folder / f"{_PRODUCT}-{version}.cdx.json").write_bytes(bill)
         for name, file in artifacts.items():
             _copy(file, folder / name)
-        names = sorted(path.name for path in folder.iterdir())
-        sums = "".join(f"{_sha256(folder / name)}  {name}\n" for name in names)
+        names = [path.name for path in folder.iterdir()]
+        sums = "".join(f"{digest}  {name}\n" for name, digest in digests_of(folder, names).items())
         (folder / SUMS).write_text(sums, encoding="ascii")
         if key is not None:
             _sign(folder / SUMS, key)
@@ -108,11 +109,6 @@ def _copy(source: pathlib.Path, target: pathlib.Path) -> None:
     if not target.stat().st_size:
         raise RunError(str(source), "is empty", _BUILD_AGAIN)
     target.chmod(0o644)
-
-
-def _sha256(file: pathlib.Path) -> str:
-    with open(file, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _sign(file: pathlib.Path, key: str) -> None:

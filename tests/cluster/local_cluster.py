@@ -17,7 +17,7 @@ from tests.isolation.processes import descendants
 #: Bytes of each node's object store, close to the least that Ray takes.
 _OBJECT_STORE_BYTES = 80 * 10**6
 _START_SECONDS = 120
-#: Settings of Ray by which a node that is gone is noticed in two seconds, not in fifteen.
+#: Settings of Ray by which a node that is gone is noticed in two seconds, not in fifteen: runs of tests are shorter.
 _SOON_NOTICED = {
     "RAY_health_check_initial_delay_ms": "500",
     "RAY_health_check_period_ms": "500",
@@ -29,12 +29,10 @@ _SOON_NOTICED = {
 class LocalCluster:
     """Use as a context manager: at the end no process is left.
 
-    Args:
-      cache: folder for what nodes cache, which all share.
-      notices_soon: a lost node is noticed in seconds, for runs that would be over before.
+    Args: cache: folder for what nodes cache, which all share.
     """
 
-    def __init__(self, cache: pathlib.Path, notices_soon: bool = False):
+    def __init__(self, cache: pathlib.Path):
         # Ray puts sockets below it, whose names have room for 107 characters: test directories are longer than that.
         self._temporary = pathlib.Path(tempfile.mkdtemp(prefix="ray", dir="/tmp"))
         self._environment = {
@@ -43,7 +41,7 @@ class LocalCluster:
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
             "RAY_TMPDIR": str(self._temporary),
             "HOME": str(self._temporary),
-            **(_SOON_NOTICED if notices_soon else {}),
+            **_SOON_NOTICED,
         }
         self._nodes: list[subprocess.Popen] = []
         self.address = f"127.0.0.1:{_free_port()}"

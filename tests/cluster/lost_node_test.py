@@ -34,7 +34,7 @@ class LostNodeTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.cache = pathlib.Path(scratch.name, "cache")
-        cls.cluster = cls.enterClassContext(LocalCluster(cls.cache, notices_soon=True))
+        cls.cluster = cls.enterClassContext(LocalCluster(cls.cache))
         cls.nodes = [cls.cluster.start_node(1) for _ in range(3)]
         with contextlib.redirect_stderr(io.StringIO()):
             cls.executor = executor_for("ray", cls.cluster.address)

@@ -18,7 +18,7 @@ class SameWeightsTest(unittest.TestCase):
             flags = [*command.fake_inputs(folder, milliseconds=100), *command.TINY]
             code, said = command.run(*flags, f"--output_dir={folder / 'local'}", "--workers=2")
             self.assertEqual(code, ExitCode.DONE, said)
-            with LocalCluster(folder / "cache", notices_soon=True) as cluster:
+            with LocalCluster(folder / "cache") as cluster:
                 nodes = [cluster.start_node(1) for _ in range(3)]
                 output = folder / "ray"
                 run = command.Command(
