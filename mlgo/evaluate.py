@@ -10,9 +10,9 @@
 The development clang compiles every module under the default and under every policy. For inlining, the objects of a
 corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
 misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
-policy should beat the best of them. --callee_saved_costs adds the default and the policies with a cost for the first
-use of a callee-saved register, which helps both (docs/adr/0006). --compiler adds another clang of the same LLVM
-version, for inlining:
+policy should beat the best of them. --callee_saved_costs=32768 adds the default and the policies with the cost of
+callee-saved registers that mlgo-speed.cfg has (docs/adr/0006), --csr_first_time_costs with LLVM's own option for it.
+--compiler adds another clang of the same LLVM version, for inlining:
 
     ./bazelw run //mlgo:evaluate -- --corpus=/data/a --compiler=search=bazel-bin/release/clang,-mllvm,-mlgo-search=8
 
@@ -40,6 +40,7 @@ from mlgo.evaluation.corpora.tables import Regression
 from mlgo.evaluation.policies import Policies
 from mlgo.evaluation.sides import (
     COMPILER_HELP,
+    COSTS_EVERYWHERE_HELP,
     COSTS_HELP,
     DEFAULT,
     Side,
@@ -87,6 +88,7 @@ flags.DEFINE_multi_string(
 )
 flags.DEFINE_list("inline_thresholds", [], "For inlining: values of -inline-threshold to compare as well.")
 flags.DEFINE_list("callee_saved_costs", [], f"For register allocation. {COSTS_HELP}")
+flags.DEFINE_list("csr_first_time_costs", [], f"For register allocation. {COSTS_EVERYWHERE_HELP}")
 flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
@@ -94,8 +96,8 @@ flags.DEFINE_string(
     "fail_if_worse_than",
     None,
     "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in"
-    " linked code or, where nothing is linked, in the weighted sum of the scores. With --callee_saved_costs, policies"
-    " are judged with these costs.",
+    " linked code or, where nothing is linked, in the weighted sum of the scores. With --callee_saved_costs and"
+    " --csr_first_time_costs, policies are judged with these costs.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
 define_module_filter("Link nothing, and compare only modules")
@@ -110,7 +112,10 @@ def main(arguments: list[str]) -> int:
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     others = _other_compilers(problem, policies)
     clang = clang_from_flags()
-    with_policies, costs = policies.sides(clang), costs_from_flags(FLAGS.callee_saved_costs, problem)
+    with_policies, costs = (
+        policies.sides(clang),
+        costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs, problem),
+    )
     thresholds = threshold_sides(FLAGS.inline_thresholds, problem, clang)
     sides = [*with_policies, *thresholds, *with_costs([Side(DEFAULT, clang), *with_policies], costs), *others]
     if not sides:

@@ -20,7 +20,8 @@ and write the same; a program whose builds differ is reported as an error and is
 - regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's
   Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters, and the events of
   --perf_events). The default is the release clang without policy; --allocations adds the policy with the best of
-  several allocations, --callee_saved_costs the default and the policy with a cost of callee-saved registers.
+  several allocations, --callee_saved_costs the default and the policy with a cost of callee-saved registers as
+  mlgo-speed.cfg has it, --csr_first_time_costs with that of LLVM's own option.
 - --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
 - --pgo, for both: all sides are compiled with a profile of the program's training runs, whose inputs are not the
   measured ones. The packaged clang makes it; a program without training runs is left out.
@@ -68,6 +69,7 @@ from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.target import HOST, target_from_flags
 from mlgo.evaluation.sides import (
     COMPILER_HELP,
+    COSTS_EVERYWHERE_HELP,
     COSTS_HELP,
     Side,
     compiler_sides,
@@ -112,6 +114,7 @@ flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
 flags.DEFINE_list("callee_saved_costs", [], f"In the run-time comparison. {COSTS_HELP}")
+flags.DEFINE_list("csr_first_time_costs", [], f"In the run-time comparison. {COSTS_EVERYWHERE_HELP}")
 flags.DEFINE_list(
     "allocations",
     [],
@@ -177,7 +180,10 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
         packaged, release, compiler_sides(FLAGS.compiler, TAKEN), linker_beside(release) if lto else None
     )
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
-    further = allocation_counts(FLAGS.allocations), costs_from_flags(FLAGS.callee_saved_costs)
+    further = (
+        allocation_counts(FLAGS.allocations),
+        costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs),
+    )
     if FLAGS.allocations and lto:
         wrong = "is not supported with --lto, because the linker has no search"
         raise RunError(f"--allocations={','.join(FLAGS.allocations)}", wrong, "Leave one of them out")

@@ -38,7 +38,7 @@ PROGRAMS_WITH_TRAINING = [
     "zstd",
 ]
 
-# The value of mlgo-speed.cfg (//release/configuration), here in all functions; chosen on //mlgo/corpus:diverse_small among 4096, 8192, 16384 and 32768.
+# The value of mlgo-speed.cfg (//release/configuration); chosen on //mlgo/corpus:diverse_small among 4096, 8192, 16384 and 32768.
 CALLEE_SAVED_COST = "32768"
 
 _FEW_PROGRAMS = [

@@ -1,6 +1,6 @@
 """The sides of a comparison: the compiler's default, and what is compared with it.
 
-A name of a side that this module makes says what the side is: "threshold_15", "policy_callee_saved_32768".
+A name of a side that this module makes says what the side is: "threshold_15", "policy_callee_saved_by_function_32768".
 """
 
 import dataclasses
@@ -25,18 +25,17 @@ _THRESHOLD = "threshold_"
 _THRESHOLD_VALUE = re.compile(r"-?\d{1,6}")
 #: Beginning of the name of a side that tries several allocations.
 ALLOCATIONS = "allocations_"
-#: What the first use of a callee-saved register costs. LLVM has 0 or next to nothing on every target
-#: (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006).
-_COST_OPTION = "-regalloc-csr-first-time-cost"
-#: Between the name of a side and its cost.
-_COST = "_callee_saved_"
+_COST = re.compile(r"(.+)_callee_saved_(by_function_)?([0-9]+)")
 _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 _VERSION_SECONDS = 600
 
+_COST_VALUES = "each as a further side of the default and of every policy"
 #: Texts of flags that several commands have.
 COSTS_HELP = (
-    f"Values of {_COST_OPTION}, each as a further side of the default and of every policy. 16384 is what an access to"
-    " memory at the function's entry costs, so a register's save and restore are 32768."
+    f"Values of -mlgo-callee-saved-cost, {_COST_VALUES}; mlgo-speed.cfg has 32768, a register's save and restore."
+)
+COSTS_EVERYWHERE_HELP = (
+    f"Values of LLVM's -regalloc-csr-first-time-cost, {_COST_VALUES}. This cost holds in all functions."
 )
 COMPILER_HELP = "Further side, as NAME=PATH[,FLAG...]; repeatable."
 
@@ -102,37 +101,65 @@ def threshold_of(side: str) -> str | None:
     return side.removeprefix(_THRESHOLD) if side.startswith(_THRESHOLD) else None
 
 
-def costs_from_flags(values: Sequence[str], problem: Problem | None = None) -> list[int]:
-    """The costs that --callee_saved_costs names, without repetition. Args: problem: for which they are given.
+@dataclasses.dataclass(frozen=True, order=True)
+class CalleeSavedCost:
+    """What the first use of a callee-saved register costs.
 
+    LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006,
+    "What a callee-saved register costs").
+
+    Attributes:
+      value: 16384 is an access to memory at the function's entry.
+      everywhere: in all functions, by LLVM's own option; else in those whose call executes little
+        (llvm/callee_saved_cost), as mlgo-speed.cfg has it.
+    """
+
+    value: int
+    everywhere: bool = False
+
+    def flags(self) -> tuple[str, str]:
+        """The cc1 flags, which are the driver's too."""
+        option = "-regalloc-csr-first-time-cost" if self.everywhere else "-mlgo-callee-saved-cost"
+        return "-mllvm", f"{option}={self.value}"
+
+    def suffix(self) -> str:
+        """The end of the name of a side that has it."""
+        return f"_callee_saved_{'' if self.everywhere else 'by_function_'}{self.value}"
+
+
+def costs_from_flags(
+    by_function: Sequence[str], everywhere: Sequence[str], problem: Problem | None = None
+) -> list[CalleeSavedCost]:
+    """The costs that --callee_saved_costs and --csr_first_time_costs name, without repetition.
+
+    Args: problem: for which they are given.
     Raises: RunError: a value is no whole number from 1 to 2^32 - 1, or no register allocator decides `problem`.
     """
-    if values and problem is not None and not problem.decides_after_optimiser:
-        raise RunError("--callee_saved_costs", f"is not supported for {problem.name}", "Remove it")
-    if wrong := [value for value in values if not value.isdecimal() or not 0 < int(value) < 2**32]:
-        subject = f"--callee_saved_costs={','.join(values)}"
-        raise RunError(subject, f"holds {wrong[0]!r}", "Give whole numbers of at least 1: 32768")
-    return sorted(set(map(int, values)))
+    found = set()
+    for flag, values in (("--callee_saved_costs", by_function), ("--csr_first_time_costs", everywhere)):
+        if values and problem is not None and not problem.decides_after_optimiser:
+            raise RunError(flag, f"is not supported for {problem.name}", "Remove it")
+        if wrong := [value for value in values if not value.isdecimal() or not 0 < int(value) < 2**32]:
+            raise RunError(
+                f"{flag}={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers of at least 1: 32768"
+            )
+        found |= {CalleeSavedCost(int(value), values is everywhere) for value in values}
+    return sorted(found)
 
 
-def cost_flags(cost: int) -> tuple[str, str]:
-    """The cc1 flags, which are the driver's too, for a cost of callee-saved registers."""
-    return "-mllvm", f"{_COST_OPTION}={cost}"
-
-
-def with_costs(sides: Sequence[Side], costs: Sequence[int]) -> list[Side]:
+def with_costs(sides: Sequence[Side], costs: Sequence[CalleeSavedCost]) -> list[Side]:
     """Further sides: each of `sides` with each cost."""
     return [
-        dataclasses.replace(side, name=f"{side.name}{_COST}{cost}", flags=(*side.flags, *cost_flags(cost)))
+        dataclasses.replace(side, name=side.name + cost.suffix(), flags=(*side.flags, *cost.flags()))
         for cost in costs
         for side in sides
     ]
 
 
-def side_and_cost(name: str) -> tuple[str, int] | None:
+def side_and_cost(name: str) -> tuple[str, CalleeSavedCost] | None:
     """The name of a side and the cost that `with_costs` made the name `name` of; None: it did not make it."""
-    side, mark, cost = name.rpartition(_COST)
-    return (side, int(cost)) if mark and cost.isdecimal() else None
+    match = _COST.fullmatch(name)
+    return (match[1], CalleeSavedCost(int(match[3]), everywhere=match[2] is None)) if match else None
 
 
 def compiler_sides(values: Sequence[str], taken: Collection[str]) -> list[Side]:

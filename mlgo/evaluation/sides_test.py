@@ -7,10 +7,10 @@ import unittest
 from mlgo.evaluation.policies import Policies
 from mlgo.evaluation.sides import (
     DEFAULT,
+    CalleeSavedCost,
     Side,
     best_without_ml,
     compiler_sides,
-    cost_flags,
     costs_from_flags,
     is_without_ml,
     side_and_cost,
@@ -50,22 +50,34 @@ class ThresholdsTest(unittest.TestCase):
 
 class CalleeSavedCostsTest(unittest.TestCase):
     def test_costs(self):
-        self.assertEqual(costs_from_flags(["32768", "1", "32768"], EVICTION), [1, 32768])
-        self.assertEqual(costs_from_flags([], INLINING), [])
-        self.assertEqual(cost_flags(5), ("-mllvm", "-regalloc-csr-first-time-cost=5"))
+        by_function, everywhere = CalleeSavedCost(5), CalleeSavedCost(5, everywhere=True)
+        self.assertEqual(
+            costs_from_flags(["5", "1", "5"], ["5"], EVICTION), [CalleeSavedCost(1), by_function, everywhere]
+        )
+        self.assertEqual(costs_from_flags([], [], INLINING), [])
+        self.assertEqual(by_function.flags(), ("-mllvm", "-mlgo-callee-saved-cost=5"))
+        self.assertEqual(everywhere.flags(), ("-mllvm", "-regalloc-csr-first-time-cost=5"))
         for wrong in ("0", "-1", "1.5", "", "x", "4294967296", "²"):
             with self.subTest(wrong), self.assertRaisesRegex(RunError, "--callee_saved_costs=7,.*: holds .*Give whole"):
-                costs_from_flags(["7", wrong])
+                costs_from_flags(["7", wrong], [])
+            with self.subTest(wrong), self.assertRaisesRegex(RunError, "--csr_first_time_costs=.*: holds .*Give whole"):
+                costs_from_flags([], [wrong])
         with self.assertRaisesRegex(RunError, "--callee_saved_costs: is not supported for inlining_for_size"):
-            costs_from_flags(["5"], INLINING)
+            costs_from_flags(["5"], [], INLINING)
+        with self.assertRaisesRegex(RunError, "--csr_first_time_costs: is not supported for inlining_for_size"):
+            costs_from_flags([], ["5"], INLINING)
 
     def test_names(self):
-        named = with_costs([Side(DEFAULT, _CLANG), Side("policy", _CLANG, ("-x",))], [5, 7])
-        names = ["default_callee_saved_5", "policy_callee_saved_5", "default_callee_saved_7", "policy_callee_saved_7"]
+        costs = [CalleeSavedCost(5), CalleeSavedCost(7, everywhere=True)]
+        named = with_costs([Side(DEFAULT, _CLANG), Side("policy", _CLANG, ("-x",))], costs)
+        names = ["default_callee_saved_by_function_5", "policy_callee_saved_by_function_5"]
+        names += ["default_callee_saved_7", "policy_callee_saved_7"]
         self.assertEqual([side.name for side in named], names)
-        self.assertEqual(named[1].flags, ("-x", *cost_flags(5)))
-        self.assertEqual(side_and_cost(named[1].name), ("policy", 5))
-        self.assertEqual(side_and_cost("a_callee_saved_b_callee_saved_5"), ("a_callee_saved_b", 5))
+        self.assertEqual(named[1].flags, ("-x", *costs[0].flags()))
+        self.assertEqual([side_and_cost(each.name) for each in named[1::2]], [("policy", cost) for cost in costs])
+        self.assertEqual(
+            side_and_cost("a_callee_saved_b_callee_saved_5"), ("a_callee_saved_b", CalleeSavedCost(5, everywhere=True))
+        )
         for other in ("policy", "callee_saved_5", "a_callee_saved_", "a_callee_saved_x", "threshold_5"):
             self.assertIsNone(side_and_cost(other), other)
 
@@ -85,6 +97,7 @@ class CompilersTest(unittest.TestCase):
             (["threshold_7=/bin/true"], "has the name 'threshold_7', which is taken"),
             (["allocations_3=/bin/true"], "has the name 'allocations_3', which is taken"),
             (["x_callee_saved_5=/bin/true"], "has the name 'x_callee_saved_5', which is taken"),
+            (["x_callee_saved_by_function_5=/bin/true"], "'x_callee_saved_by_function_5', which is taken"),
             (["a=/bin/true", "a=/bin/false"], "has the name 'a', which is taken"),
             (["a=/no/such/clang"], "/no/such/clang"),
         ):
@@ -104,15 +117,21 @@ class PoliciesTest(unittest.TestCase):
         self.assertEqual(len({default.digest(), here.digest(), other.digest()}), 3)
 
     def test_a_cost_asks_the_same_policy(self):
-        (costly,) = with_costs(Policies(EVICTION, {}, {"trained": "abc"}).sides(_CLANG), [5])
-        self.assertEqual((costly.name, costly.policy), ("trained_callee_saved_5", "regalloc_eviction abc"))
+        (costly,) = with_costs(Policies(EVICTION, {}, {"trained": "abc"}).sides(_CLANG), [CalleeSavedCost(5)])
+        self.assertEqual((costly.name, costly.policy), ("trained_callee_saved_by_function_5", "regalloc_eviction abc"))
 
 
 class WithoutMlTest(unittest.TestCase):
     def test_policies_are_none_of_these_sides(self):
-        for side in ("threshold_5", "threshold_-5", "default_callee_saved_32768", "packaged_callee_saved_7"):
+        for side in ("threshold_5", "threshold_-5", "default_callee_saved_by_function_7", "packaged_callee_saved_7"):
             self.assertTrue(is_without_ml(side), side)
-        for side in ("default", "policy", "policy_callee_saved_32768", "allocations_18"):
+        for side in (
+            "default",
+            "policy",
+            "policy_callee_saved_by_function_7",
+            "policy_callee_saved_7",
+            "allocations_18",
+        ):
             self.assertFalse(is_without_ml(side), side)
 
     def test_an_option_that_is_worse_than_the_default_is_not_the_best(self):

@@ -15,7 +15,7 @@ from mlgo.evaluation.programs.counters import cachegrind_from_flags
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.policy_counts import NONE, PolicyCounts, count_policies
 from mlgo.evaluation.programs.program import Program, load_program
-from mlgo.evaluation.sides import with_costs
+from mlgo.evaluation.sides import CalleeSavedCost, with_costs
 from mlgo.flags.compiling import clang_from_flags
 from mlgo.flags.help import flag_group
 from mlgo.problems.problem import Problem
@@ -125,7 +125,7 @@ def counts_from_flags(
     folder: RunFolder,
     policies: Policies,
     model_of: ModelOf,
-    callee_saved_costs: Sequence[int] = (),
+    callee_saved_costs: Sequence[CalleeSavedCost] = (),
 ) -> PolicyCounts:
     """What `programs` execute under the default and under `policies`, in stages of `folder`.
 

@@ -9,9 +9,11 @@ def corpus_title(name: str) -> str:
 
 
 def side_title(name: str) -> str:
-    """ "-inline-threshold=25" for "threshold_25", "x, callee-saved registers cost 5" for "x_callee_saved_5"."""
+    """Such as "-inline-threshold=25" for "threshold_25"; of a side with a cost, the words say which and where."""
     if (threshold := threshold_of(name)) is not None:
         return f"-inline-threshold={threshold}"
     if (parts := side_and_cost(name)) is not None:
-        return f"{side_title(parts[0])}, callee-saved registers cost {parts[1]}"
+        side, cost = parts
+        where = " in all functions" if cost.everywhere else ""
+        return f"{side_title(side)}, callee-saved registers cost {cost.value}{where}"
     return name.replace("_", " ")

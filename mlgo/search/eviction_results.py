@@ -6,12 +6,13 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.sides import CalleeSavedCost
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv
 from mlgo.score.problem_score import score_of
-from mlgo.search.eviction_search import FunctionFound, ModuleFound, callee_saved_cost_flags, decision_file, ratios_after
+from mlgo.search.eviction_search import FunctionFound, ModuleFound, decision_file, ratios_after
 from mlgo.search.results import DECISIONS_NAME, use_lines, write_summary
 from mlgo.trace.setup import CompileSetup
 
@@ -134,7 +135,7 @@ class EvictionResults:
         lines += [f"left to the compiler: {name}: {why}" for name, why in sorted(self.left_out.items())]
         if cost := self.description.get("callee_saved_cost"):
             lines.append(f"default, policy and what was found all have a callee-saved cost of {cost}")
-        return [*lines, *use_lines(path, "-O2", callee_saved_cost_flags(cost) if cost else ())]
+        return [*lines, *use_lines(path, "-O2", CalleeSavedCost(cost).flags() if cost else ())]
 
 
 def _start(function: FunctionFound) -> float:

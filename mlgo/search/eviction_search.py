@@ -10,6 +10,7 @@ from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
+from mlgo.evaluation.sides import CalleeSavedCost
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
@@ -72,7 +73,7 @@ class EvictionSearch:
       seed: of random changes, >= 0.
       identity: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
       cache: of results, shared by runs; None: there is none.
-      callee_saved_cost: see `callee_saved_cost_flags`, in every compile; None: LLVM's own.
+      callee_saved_cost: mlgo-speed.cfg's (CalleeSavedCost), in every compile; None: LLVM's own.
     """
 
     setup: CompileSetup
@@ -151,7 +152,7 @@ class EvictionSearch:
 
     def _options(self, limits: TryLimits, per_root_cost: float) -> tuple[str, ...]:
         return (
-            *(callee_saved_cost_flags(self.callee_saved_cost)[1:] if self.callee_saved_cost else ()),
+            *(CalleeSavedCost(self.callee_saved_cost).flags()[1:] if self.callee_saved_cost else ()),
             f"-mlgo-eviction-search={_REPORT}",
             f"-mlgo-eviction-noisy-tries={limits.noisy}",
             f"-mlgo-eviction-flips={limits.flips}",
@@ -177,11 +178,6 @@ class EvictionSearch:
             extra_files=(_REPORT, _DECISIONS),
             limits=self.setup.limits,
         )
-
-
-def callee_saved_cost_flags(cost: int) -> tuple[str, str]:
-    """The cc1 flags, which are the driver's too, for a cost of callee-saved registers as mlgo-speed.cfg has it."""
-    return "-mllvm", f"-mlgo-callee-saved-cost={cost}"
 
 
 def ratios_after(

@@ -9,9 +9,10 @@ _COMMAND = "//mlgo:evaluate_programs"
 # The best of those in //models/inlining_for_size:programs. None is chosen by the exam.
 _INLINE_THRESHOLD = "10"
 
-# The policy alone, the cost alone, and both. Counts are exact, so one timed turn suffices.
+# The policy alone, a cost alone, and both: the cost by function, as mlgo-speed.cfg has it, and LLVM's option. Counts are exact, so one timed turn suffices.
 _EVICTION_FLAGS = [
     "--callee_saved_costs=" + CALLEE_SAVED_COST,
+    "--csr_first_time_costs=" + CALLEE_SAVED_COST,
     "--problem=regalloc_eviction",
     "--repeats=1",
 ]

@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Sequence
 
 from mlgo.evaluation.programs.lto_building import LTO_KINDS
-from mlgo.evaluation.sides import ALLOCATIONS, DEFAULT, Side, threshold_of, threshold_sides, with_costs
+from mlgo.evaluation.sides import ALLOCATIONS, DEFAULT, CalleeSavedCost, Side, threshold_of, threshold_sides, with_costs
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 
@@ -37,7 +37,10 @@ class Compilers:
         return [Side(DEFAULT, self.packaged), *at_thresholds, self._policy(INLINING), *self.others]
 
     def for_runs(
-        self, allocations: Sequence[int] = (), callee_saved_costs: Sequence[int] = (), has_profiles: bool = False
+        self,
+        allocations: Sequence[int] = (),
+        callee_saved_costs: Sequence[CalleeSavedCost] = (),
+        has_profiles: bool = False,
     ) -> list[Side]:
         """Sides of the run-time comparison: the release clang without and with the eviction policy.
 

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 from mlgo.evaluation.programs.compilers import Compilers, allocation_counts, linker_beside, lto_kinds
-from mlgo.evaluation.sides import DEFAULT
+from mlgo.evaluation.sides import DEFAULT, CalleeSavedCost
 from mlgo.run.exit_codes import RunError
 
 _PACKAGED, _RELEASE = pathlib.Path("/packaged/clang"), pathlib.Path("/release/clang")
@@ -34,17 +34,20 @@ class CompilersTest(unittest.TestCase):
 
     def test_a_callee_saved_register_has_a_cost_with_and_without_the_policy(self):
         linker = pathlib.Path("/release/ld.lld")
-        default, policy, *costly = Compilers(_PACKAGED, _RELEASE, linker=linker).for_runs((), [5])
-        self.assertEqual([side.name for side in costly], ["default_callee_saved_5", "policy_callee_saved_5"])
-        cost = ("-mllvm", "-regalloc-csr-first-time-cost=5")
+        default, policy, *costly = Compilers(_PACKAGED, _RELEASE, linker=linker).for_runs((), [CalleeSavedCost(5)])
+        self.assertEqual(
+            [side.name for side in costly], ["default_callee_saved_by_function_5", "policy_callee_saved_by_function_5"]
+        )
+        cost = ("-mllvm", "-mlgo-callee-saved-cost=5")
         self.assertEqual([side.flags for side in costly], [(*default.flags, *cost), (*policy.flags, *cost)])
         self.assertEqual({side.linker for side in costly}, {linker})
 
     def test_the_policy_decides_with_profiles_too(self):
-        default, policy, *more = Compilers(_PACKAGED, _RELEASE).for_runs([18], [5], has_profiles=True)
+        default, policy, *more = Compilers(_PACKAGED, _RELEASE).for_runs([18], [CalleeSavedCost(5)], has_profiles=True)
         self.assertEqual(default.flags, ())
         self.assertEqual(
-            [side.name for side in more if "-mlgo-policy-with-profile" not in side.flags], [f"{DEFAULT}_callee_saved_5"]
+            [side.name for side in more if "-mlgo-policy-with-profile" not in side.flags],
+            [f"{DEFAULT}_callee_saved_by_function_5"],
         )
         self.assertIn("-mlgo-policy-with-profile", policy.flags)
 
