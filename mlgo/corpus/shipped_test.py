@@ -1,6 +1,7 @@
-"""The corpora of //third_party/corpora hold what docs/corpora.md says of them. Arguments: NAME=MODULES each."""
+"""The corpora of //third_party/corpora hold what docs/corpora.md says of them. Arguments: their names."""
 
 import json
+import re
 import sys
 import unittest
 
@@ -8,7 +9,10 @@ from mlgo.corpus import command
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate
 
-EXPECTED = {name: int(modules) for name, modules in (word.split("=") for word in sys.argv[1:])}
+#: A row of the tables there: name, what it is, licence, modules.
+_ROW = re.compile(r"^\| `(\w+)` \|(?:[^|]*\|){2} (\d+) \|", re.MULTILINE)
+_DESCRIBED = dict(_ROW.findall(locate.runfile("docs/corpora.md").read_text("utf-8")))
+EXPECTED = {name: int(_DESCRIBED[name]) for name in sys.argv[1:]}
 del sys.argv[1:]
 
 
