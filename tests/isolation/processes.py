@@ -6,7 +6,7 @@ import pathlib
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 _SHUTDOWN_SECONDS = 10
 
@@ -29,37 +29,6 @@ def process(command: list, log: pathlib.Path, **options) -> Iterator[subprocess.
                 os.killpg(started.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 started.wait(_SHUTDOWN_SECONDS)
-
-
-def in_chroot(
-    root: pathlib.Path, script: str, user: int, environment: Mapping[str, str], preparation: Sequence[str] = ()
-) -> list[str]:
-    """A command that runs a script of bash as an ordinary user, to whom the kernel refuses user namespaces.
-
-    Its processes see `root` as root folder, the devices of this machine, the limits of their control group in /sys,
-    process numbers of their own, and only `environment`. They end with the script, and with the process
-    that runs the command.
-
-    Args:
-      root: holds bash and the empty folders `dev`, `proc` and `sys`.
-      user: number of the user and of its group.
-      preparation: commands of a shell as root, with `root` as the current directory; their mounts end with the script.
-    """
-    quoted = shlex.quote(str(root))
-    words = [f"{name}={value}" for name, value in environment.items()]
-    words += ["/usr/sbin/chroot", f"--userspec={user}:{user}", "--groups=", ".", "/bin/bash", "-c", script]
-    steps = [
-        "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-        f"mount --bind {quoted} {quoted}",
-        f"cd {quoted}",
-        "mount --rbind /dev dev",
-        "mount --rbind /sys sys",
-        "mount -t proc proc proc",
-        *preparation,
-        f"env -i {shlex.join(words)}",
-    ]
-    # The shell stays, as root: a process that changes its user no longer ends with its parent (prctl(2), PDEATHSIG).
-    return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", " && ".join(steps) + "; exit $?"]
 
 
 def in_root(root: pathlib.Path, command: str, mounts: Sequence[str] = ()) -> list[str]:
