@@ -19,9 +19,7 @@ _ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.pat
 class ReportCommandsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         made_up.write_everything(cls.folder / "shipped")
         made_up.write_evaluation(cls.folder / "better", {"trained": 0.05})
         made_up.write_evaluation(cls.folder / "other_reward", {"trained": 0.05}, reward="object_code")

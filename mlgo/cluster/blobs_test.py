@@ -21,9 +21,7 @@ def not_read():
 
 class BlobCacheTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name, "cache")
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "cache")
 
     def cache(self, capacity_bytes: int = 1000) -> BlobCache:
         return BlobCache(self.folder, capacity_bytes)

@@ -66,9 +66,7 @@ def output(*command: str | pathlib.Path) -> str:
 
 class TargetsTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def listed(self) -> dict[str, int]:
         """Function -> bytes, as llvm-readelf lists the object; the first of several names for one place."""

@@ -34,9 +34,7 @@ def _compile(folder: pathlib.Path, *flags: str, text: str = _SOURCE) -> bytes:
 
 class CodeSizeTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_functions_their_sizes_and_their_comdats(self):
         code = code_of_object(_compile(self.folder, "-ffunction-sections"), "a.cc")

@@ -22,9 +22,7 @@ _DOCUMENT = (
 
 class DriverCommandTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def corpus(self, override) -> Corpus:
         with CorpusWriter(self.folder / "corpus", command_override=override) as writer:

@@ -86,9 +86,7 @@ def compiled(folder: pathlib.Path, name: str, text: str, *flags: str, target: st
 
 class AgainstTheLinkerTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def _compiled(self, name: str, text: str, *flags: str, **settings: str) -> pathlib.Path:
         return compiled(self.folder, name, text, "-ffunction-sections", *flags, **settings)

@@ -51,9 +51,7 @@ class HangGuardTest(unittest.TestCase):
 
 class ActivityTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.proc = pathlib.Path(scratch.name)
+        self.proc = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def process(self, number: int, parent: int, state: str, user: int, system: int) -> None:
         for folder in (self.proc / str(number), self.proc / str(number) / "task" / str(number)):

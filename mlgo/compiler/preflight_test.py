@@ -15,9 +15,7 @@ from mlgo.run.exit_codes import RunError
 
 class PreflightTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def refused(self, clang, expected: str):
         with self.assertRaises(RunError) as caught:

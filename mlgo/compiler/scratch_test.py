@@ -26,9 +26,7 @@ with scratch.scratch_directory() as directory:
 
 class ScratchTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.base = pathlib.Path(temporary.name)
+        self.base = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.addCleanup(scratch._process_directory.cache_clear)  # pylint: disable=protected-access
         for name, value in (("_MEMORY_DISK", str(self.base)), ("_MIN_FREE_BYTES", 0)):
             patch = mock.patch.object(scratch, name, value)

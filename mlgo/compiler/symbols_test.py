@@ -13,9 +13,7 @@ from mlgo.run.exit_codes import RunError
 
 class SymbolsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def _program(self, script: str) -> pathlib.Path:
         path = self.folder / "filt"

@@ -50,9 +50,7 @@ class PartsTest(unittest.TestCase):
 
 class AssembleTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.root / "m.bc").write_bytes(b"BC")
         (self.root / "m.c").write_bytes(b"int f;\n")
 

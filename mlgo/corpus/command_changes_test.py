@@ -53,9 +53,7 @@ class CommandChangesTest(unittest.TestCase):
 
 class ChangedCorpusTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.profile = self.folder / "app.profdata"
         self.profile.write_bytes(b"profile")
         with CorpusWriter(self.folder / "c") as writer:

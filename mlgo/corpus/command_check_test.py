@@ -14,9 +14,7 @@ _STATS = ("-mllvm", "-stats")
 
 class RefusalTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def corpus(self, *commands: tuple[str, ...], **settings) -> pathlib.Path:
         with CorpusWriter(self.root, **settings) as writer:

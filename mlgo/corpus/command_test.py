@@ -148,9 +148,7 @@ class CommandLengthTest(unittest.TestCase):
 
 class NamedFilesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("a.profdata", "p.so", "raw/default.profdata", "x.rsp", "my.decisions"):
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).touch()

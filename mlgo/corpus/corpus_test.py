@@ -14,9 +14,7 @@ class CorpusCase(unittest.TestCase):
     """A corpus of two modules in `root`."""
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.write(self.root, {"b/two.c": b"BC2", "a/one.c": b"BC1"})
 
     def write(self, root: pathlib.Path, modules: dict[str, bytes]) -> None:

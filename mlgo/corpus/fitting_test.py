@@ -29,16 +29,15 @@ _MIXED = {
 
 class FittingTest(unittest.TestCase):
     def corpus(self, modules, override=None) -> Corpus:
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        with CorpusWriter(pathlib.Path(scratch.name, "c"), command_override=override) as writer:
+        scratch = self.enterContext(tempfile.TemporaryDirectory())
+        with CorpusWriter(pathlib.Path(scratch, "c"), command_override=override) as writer:
             for name, (optimised, command) in modules.items():
                 # Modules that differ: equal ones would be one.
                 bitcode = made_up_bitcode(_FUNCTIONS, [[FOR_SIZE]] * len(name), optimised=optimised)
                 writer.add(name, bitcode, None if override else ("-cc1", *command))
             writer.finish()
         self.said = []
-        return Corpus.load(pathlib.Path(scratch.name, "c"))
+        return Corpus.load(pathlib.Path(scratch, "c"))
 
     def fitting(self, problem, corpus) -> list[str]:
         return [module.name for module in fitting_modules(problem, corpus, self.said.append).modules]
@@ -78,9 +77,7 @@ class FittingTest(unittest.TestCase):
 
 class LevelCheckTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.told = []
 
     def corpus(self, *levels: str) -> Corpus:

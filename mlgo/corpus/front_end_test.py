@@ -89,9 +89,7 @@ class SameObjectTest(unittest.TestCase):
     )
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.root / "m.c").write_text(self.SOURCE, encoding="utf-8")
 
     def clang(self, *arguments):

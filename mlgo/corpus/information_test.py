@@ -14,9 +14,7 @@ from mlgo.corpus.writer import CorpusWriter
 
 class InformationTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_options(self):
         words = (

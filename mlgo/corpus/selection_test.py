@@ -36,9 +36,7 @@ class ChosenModulesTest(unittest.TestCase):
 
 class PartTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, override: bool = False, merge: bool = True) -> Corpus:
         """Eight modules, each with a profile of its own among its options, and m8, which equals m1."""
@@ -74,9 +72,7 @@ class PartTest(unittest.TestCase):
 
 class CopyingTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(scratch.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_carried_files_come_with_the_modules_that_name_them(self):
         carried = {}

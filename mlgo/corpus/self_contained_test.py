@@ -12,9 +12,7 @@ from mlgo.run.exit_codes import RunError
 
 class SelfContainedCommandTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.build = pathlib.Path(directory.name)
+        self.build = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.build / "a b.profdata").write_bytes(b"profile")
         self.added: list[pathlib.Path] = []
 
@@ -108,9 +106,7 @@ class SelfContainedCommandTest(unittest.TestCase):
 
 class FileRootsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(os.path.realpath(scratch.name))
+        self.root = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
         self.build, self.outside = self.root / "build", self.root / "build-of-others"
         for folder in (self.build, self.outside):
             (folder / "below").mkdir(parents=True)

@@ -85,9 +85,7 @@ class SplitTest(unittest.TestCase):
 
 class PartsTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.folder = pathlib.Path(directory.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def corpus(self, count: int) -> Corpus:
         with CorpusWriter(self.folder / "whole", False, None) as writer:

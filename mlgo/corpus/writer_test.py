@@ -26,9 +26,7 @@ def tree(root: pathlib.Path) -> dict[str, bytes]:
 
 class WriterTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.out = self.root / "out"
 
 

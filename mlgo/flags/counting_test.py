@@ -17,9 +17,7 @@ _EVICTION, _INLINING = load_problem("regalloc_eviction"), load_problem("inlining
 
 class ProgramsGivenTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        folder = pathlib.Path(scratch.name)
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (folder / "main.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
         content = {"name": "jq", "root": ".", "sources": ["main.c"], "runs": [{"name": "run", "arguments": []}]}
         self.description = folder / "jq.json"

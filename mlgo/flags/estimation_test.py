@@ -20,9 +20,7 @@ flags.FLAGS(["test"])
 
 class EstimationGivenTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("opt", "estimator.json"):
             (self.folder / name).write_text(name, encoding="utf-8")
 

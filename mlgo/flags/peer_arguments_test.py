@@ -47,9 +47,7 @@ PPOAgent.kl_cutoff_factor = 2.0
 
 class PeerArgumentsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, name: str, text: str) -> str:
         relative = f"compiler_opt/rl/inlining/gin_configs/{name}.gin"

@@ -14,9 +14,7 @@ limit = 3
 
 class CodeTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(scratch.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in (
             "score/problem_score.py",
             "run/files.py",

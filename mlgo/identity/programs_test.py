@@ -15,9 +15,7 @@ from mlgo.run.manifest import digest_of_file
 
 class ProgramsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name).resolve()
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         (self.folder / "lib").mkdir()
         self.clang = self.write("bin/clang", program(["libLLVM.so.22", "libc.so.6"], "$ORIGIN/../lib"))
 

@@ -35,9 +35,7 @@ def _network() -> PolicyNetwork:
 
 class DirectoryTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         save_policy(_network(), PRIORITY, self.folder)
         self.record = json.loads((self.folder / "policy.json").read_text())
 

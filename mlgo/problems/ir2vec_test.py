@@ -21,9 +21,7 @@ FULL_NAME = "inlining_for_size+ir2vec.75.0123456789abcdef"
 
 class VocabularyTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / "vocabulary.json"
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "vocabulary.json"
 
     def read(self, content):
         self.path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")

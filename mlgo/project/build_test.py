@@ -30,9 +30,7 @@ def member(name, content):
 
 class BuildTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
 
     def write(self, name, content=b""):
         path = self.folder / name

@@ -31,9 +31,7 @@ done
 
 class CountingTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
         valgrind = self.folder / "bin/valgrind"
         valgrind.parent.mkdir()
         valgrind.write_text(VALGRIND)

@@ -14,9 +14,7 @@ MAIN = "main\tglobal\t\t10\t2\t1\n"
 
 class EstimateTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.estimate = Estimate(str(self.folder / "absent"))
 
     def figures(self, *texts, estimate=None):

@@ -39,9 +39,7 @@ printf 'unit.o: %s \\\\\\n  header.h\\n' $source > "$list"
 
 class CompilingTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
         for name in ("bin/clang", "bin/ld.lld", "bin/llvm-ar", "lib/mlgo/record/clang"):
             path = self.folder / "prefix" / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,9 +17,7 @@ case " $* " in *' --fail '*) exit 3 ;; esac
 
 class RecordsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.records = self.folder / "records"
         self.links = self.folder / "links"
         for folder in (self.folder / "bin", self.folder / "machine", self.records, self.links):

@@ -67,9 +67,7 @@ class FakeEstimate:
 
 class MeasuringRowsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.said = []
         (self.folder / "built").write_bytes(bytes(200))
         self.goal = Goal(

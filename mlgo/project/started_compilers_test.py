@@ -13,9 +13,7 @@ LIBRARY = pathlib.Path(__file__).with_name("started_compilers.so")
 
 class StartedCompilersTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
         for name in ("links", "machine", "project"):
             (self.folder / name).mkdir()
         link = self.folder / "links/gcc"

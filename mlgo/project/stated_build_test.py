@@ -13,9 +13,7 @@ from mlgo.run.exit_codes import RunError
 
 class StatedBuildTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
         self.database = self.folder / "compile_commands.json"
         (self.folder / "a.modmap").write_text("-DMAP")
         self.write(

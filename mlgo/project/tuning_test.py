@@ -59,9 +59,7 @@ class FakeSearch:
 
 class TuningTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def tune(self, search, seconds, jobs=1):
         sources = sorted({source for source, _ in search.sizes})

@@ -16,9 +16,7 @@ from mlgo.run.exit_codes import RunError
 
 class ReadingTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name).resolve()
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
 
     def read(self, name="x", workspace=None):
         return read_folder(self.folder, name, workspace)

@@ -127,9 +127,7 @@ def _outline(content: bytes) -> _Outline:
 class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name, "all")
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()), "all")
         made_up.write_everything(cls.folder)
         cls.page = compose(read_folder(cls.folder, "mine", None))
         cls.html = html_of(cls.page)

@@ -15,9 +15,7 @@ _KEYS = [f"{index:064x}" for index in range(4)]
 
 class CacheTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.cache = Cache(self.folder / "cache", 450)
 
     def path(self, key: str) -> pathlib.Path:

@@ -13,9 +13,7 @@ from mlgo.run.exit_codes import RunError
 
 class WriteAtomicallyTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_creates_parents_and_writes(self):
         files.write_atomically(self.folder / "a" / "b", b"content")
@@ -45,9 +43,7 @@ class WriteAtomicallyTest(unittest.TestCase):
 
 class WriteAllAtomicallyTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name, "new")
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "new")
 
     def test_all_are_there_and_nothing_else(self):
         files.write_all_atomically(self.folder, {"b": b"2", "a": b"1"})
@@ -64,9 +60,7 @@ class WriteAllAtomicallyTest(unittest.TestCase):
 
 class JsonTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = pathlib.Path(scratch.name, "file.json")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "file.json")
 
     def test_equal_values_give_equal_bytes(self):
         self.assertEqual(files.encode_json({"b": 1, "a": [2.5]}), files.encode_json({"a": [2.5], "b": 1}))
@@ -115,9 +109,7 @@ class JsonTest(unittest.TestCase):
 
 class DirectoryTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_replaces_an_older_directory(self):
         for content in ("first", "second"):

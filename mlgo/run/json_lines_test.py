@@ -11,9 +11,7 @@ from mlgo.run.exit_codes import RunError
 
 class JsonLinesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = pathlib.Path(scratch.name, "below", "lines.jsonl")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "below", "lines.jsonl")
 
     def read(self):
         return json_lines.read(self.path, "figures", "Delete them")

@@ -75,10 +75,8 @@ class IsLabelTest(unittest.TestCase):
 
 class BuiltTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
         self.addCleanup(labels.built.cache_clear)
-        self.root = pathlib.Path(scratch.name).resolve() / "clone"
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve() / "clone"
         self.base = self.root.parent / "bazel" / hashlib.md5(os.fsencode(self.root)).hexdigest()
         written = self.base / "execroot/_main/bazel-out/k8-opt/bin/build_options.json"
         self.write(written, json.dumps(["--compilation_mode=opt", "--//x:flag=True"]))

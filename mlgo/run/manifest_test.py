@@ -11,9 +11,7 @@ from mlgo.run.exit_codes import RunError
 
 class ManifestTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "output").write_text("content")
         self.written = manifest.Manifest(
             stage="trace",

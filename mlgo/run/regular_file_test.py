@@ -38,9 +38,7 @@ STRANGE = {
 
 class RegularFileTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = pathlib.Path(scratch.name, "it")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "it")
 
     def read(self) -> bytes:
         return regular_file.read_file(self.path, LIMIT, "the thing", "Make it")

@@ -13,9 +13,7 @@ IDENTITY = {"code": {"score": "1"}}
 
 class RunFolderTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = pathlib.Path(scratch.name, "run")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "run")
 
     def open(self):
         folder = RunFolder(self.path)

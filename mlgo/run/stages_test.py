@@ -9,9 +9,7 @@ from mlgo.run import manifest, stages
 
 class RunOnceTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name, "stage")
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "stage")
         self.found, self.told = [], []
         self.fail = False
 

@@ -24,9 +24,7 @@ def found(tries: int) -> dict[str, ModuleFound]:
 
 class EvictionResultsTest(unittest.TestCase):
     def written(self, tries: int) -> pathlib.Path:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name)
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         problem = load_problem("regalloc_eviction")
         setup = CompileSetup(pathlib.Path("/clang"), problem, CompileLimits(), 1, 0.1)
         EvictionResults(found(tries), setup, {}, {}, seed=1).write(path)

@@ -45,9 +45,7 @@ class FakeExecutor:
 
 class EvictionSearchTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "bitcode").write_bytes(b"BC")
         self.executor = FakeExecutor()
         problem = load_problem("regalloc_eviction")

@@ -23,9 +23,7 @@ IMAGE = LinkedSelection({"a.c": FOUND, "b.c": "default"}, {"a.c": 88, "b.c": 50}
 
 class ResultsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         coverage = Coverage(4, ["d.c"], {"c.c": 30})
         tuned = Tuned(MODULES, IMAGE, b"mlgo-decisions 1\n", ["c.c"], coverage=coverage)
         self.lines = Results(tuned, {"budget": 30.0}, 1).write(self.folder)

@@ -59,9 +59,7 @@ class TextTest(unittest.TestCase):
 
 class EstimatedCodeTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.opt = pathlib.Path(scratch.name) / "opt"
+        self.opt = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "opt"
 
     def estimated(self, properties: str, code: int = 0) -> EstimatedCode:
         """With an opt that prints `properties`, wants the bitcode as its input, and prints that as the module."""

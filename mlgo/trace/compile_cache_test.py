@@ -39,9 +39,7 @@ class CountingExecutor:
 
 class CompileCacheTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "bin").mkdir()
         clang = pathlib.Path(fake_clang.install(self.folder / "bin", PROBLEM))
         self.executor = CountingExecutor(LocalExecutor(2))

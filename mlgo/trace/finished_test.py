@@ -21,9 +21,7 @@ class TracesTestCase(unittest.TestCase):
     """Traces below a temporary folder."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(scratch.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def trace(self, name: str, records: dict[str, ModuleRecord], problem: str = "regalloc_eviction") -> pathlib.Path:
         folder = self.root / name

@@ -14,9 +14,7 @@ TRACED = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 1.5), "g"
 
 class RecordTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = pathlib.Path(scratch.name, "record.json")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "record.json")
 
     def test_round_trip(self):
         for record in (TRACED, ModuleRecord(Outcome.NO_DECISIONS), ModuleRecord(Outcome.FAILED, "crash")):

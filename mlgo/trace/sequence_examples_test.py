@@ -39,9 +39,7 @@ _PEERS_NAMES = {
 
 class SequenceExamplesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.path = self.folder / "out" / "t.tfrecord"
 
     def trace(self, problem: Problem, functions: dict[str, FunctionScore], names=("f", "none", "g")) -> Trace:

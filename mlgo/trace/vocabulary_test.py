@@ -66,9 +66,7 @@ class EmbeddingsTest(unittest.TestCase):
 
 class VocabularyTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def build(self, name="v", trace=None, seed=1, **config):
         folder = self.folder / name

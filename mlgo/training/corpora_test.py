@@ -17,9 +17,7 @@ from mlgo.training.settings import RunSettings
 
 class CorporaTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def inputs(self, count: int, equal: int = 0) -> RunInputs:
         """Args: count: modules that differ; equal: more, all equal to the first."""

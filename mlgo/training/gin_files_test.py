@@ -18,10 +18,8 @@ _DEEP = "a0 = 1\n" + "".join(f"a{n} = %a{n - 1}\n" for n in range(17, 0, -1))
 
 class GinFilesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
         self.addCleanup(gin.clear_config)
-        self.path = pathlib.Path(scratch.name, "users.gin")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "users.gin")
 
     def test_values_and_macros_are_set(self):
         self.path.write_text("SEED = 5\nRunSettings.seed = %SEED\nRunSettings:\n  iterations = 4\n")

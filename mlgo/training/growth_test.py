@@ -18,9 +18,7 @@ def _identity(iterations: int, seed: int = 1) -> dict:
 
 class GrowthTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name, "run")
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "run")
 
     def write_run(self, folder: pathlib.Path, iterations: int, finished: bool = True) -> None:
         """A run whose files hold their number of iterations."""

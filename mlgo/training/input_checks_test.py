@@ -13,9 +13,7 @@ from mlgo.training import input_checks
 
 class InputChecksTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def corpus(self, folder: str, *names: str) -> Corpus:
         (self.folder / folder).mkdir()

@@ -81,9 +81,7 @@ class ValidationExecutor(FakeExecutor):
 
 class LearningLoopTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         names = [f"m{index}" for index in range(6)]
         fake_clang.write_corpus(self.folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
         self.corpus = Corpus.load(self.folder)

@@ -9,9 +9,7 @@ from mlgo.training.learning_records import LearningRecords, read_records
 
 class LearningRecordsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_what_came_after_the_checkpoint_is_dropped(self):
         records = LearningRecords(self.folder, 0)

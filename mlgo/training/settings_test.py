@@ -12,9 +12,7 @@ from mlgo.training.settings import configure
 
 class ConfigurationTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         own = self.folder / "problems" / "made_up"
         own.mkdir(parents=True)
         (own / "problem.py").write_text("", encoding="utf-8")

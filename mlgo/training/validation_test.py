@@ -15,9 +15,7 @@ from mlgo.training.validation import Candidate
 
 class CandidatesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_the_lowest_ratio_is_chosen_and_the_earlier_of_equals(self):
         found = [Candidate(0, 1.0), Candidate(5, 0.9), Candidate(10, 0.9)]

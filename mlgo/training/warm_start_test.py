@@ -20,9 +20,7 @@ from mlgo.training.settings import configure
 
 class WarmStartTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "vocabulary").mkdir()
         for name in ("cost", "kind", "constant", "progress"):
             values = np.linspace(0, 1, 101) if name != "constant" else np.zeros(101)

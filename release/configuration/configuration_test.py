@@ -42,9 +42,7 @@ def options_of(name: str) -> list[str]:
 
 class ConfigurationTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         # clang searches the folder that it is in.
         for name in PROBLEMS:
             shutil.copy(FOLDER / name, self.folder)

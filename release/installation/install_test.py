@@ -18,9 +18,7 @@ from release.installation.testing import archives
 
 class InstallTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.prefix = self.folder / "ein Präfix"
 
     def archive(self, said, **more):
@@ -159,9 +157,7 @@ class CommandTest(unittest.TestCase):
     """Flags and the build of other policies."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.workspace = self.folder / "workspace"
         self.workspace.mkdir()
         self.shipped = archives.write(self.folder / "shipped.tar", "shipped")
@@ -190,9 +186,7 @@ class CommandTest(unittest.TestCase):
 
 class PoliciesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.workspace = pathlib.Path(scratch.name)
+        self.workspace = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.policy = self.workspace / "out/my run/policy"
         self.policy.mkdir(parents=True)
         (self.policy / "saved_model.pb").write_bytes(b"model")

@@ -40,9 +40,7 @@ def install_until(archive: pathlib.Path, prefix: pathlib.Path, change: int) -> b
 
 class KillTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.archives = [archives.write(self.folder / f"{said}.tar", said) for said in ("one", "two", "three", "four")]
 
     def says(self, prefix):

@@ -37,9 +37,7 @@ IMPORTS = "import bz2, ctypes, gzip, hashlib, lzma, ssl, urllib.request, zlib"
 class BuildContextTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.root = pathlib.Path(scratch.name)
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         machine.unpack(runfile("release/packaging/build_context/build_root.tar.gz"), cls.root)
 
     def inside(self, path):

@@ -11,9 +11,7 @@ from third_party.debian.testing import archives
 
 class PackagesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def package(self, name, files, compression="xz"):
         path = self.scratch / f"{name}.deb"

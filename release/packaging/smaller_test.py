@@ -76,9 +76,7 @@ def code_bytes(path):
 class SmallerTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.scratch = pathlib.Path(scratch.name)
+        cls.scratch = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.root = cls.scratch / "root"
         machine.unpack(runfile("release/packaging/compiler_root.tar.gz"), cls.root)
         machine.unpack(runfile("release/packaging/mlgo-clang-22.1.8.tar.gz"), cls.scratch / "some where")

@@ -64,9 +64,7 @@ int main() {
 class TarballTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.scratch = pathlib.Path(scratch.name)
+        cls.scratch = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.archive = runfile("release/packaging/mlgo-clang-22.1.8.tar.gz")
         with tarfile.open(cls.archive) as tar:
             cls.members = tar.getmembers()

@@ -43,9 +43,7 @@ define i32 @caller(i32 %a) minsize optsize {
 
 class AddAFeatureTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.clang = locate.runfile("tests/add_a_feature/clang")
 
     def changed(self, name: str) -> pathlib.Path:

@@ -10,9 +10,7 @@ from tests.clones import clone, nested, outputs
 
 class ScratchTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name).resolve()
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
 
     def write(self, path, content=b"x"):
         path = self.scratch / path

@@ -31,9 +31,7 @@ _COMMAND = ("-triple", "x86_64-pc-linux-gnu", "-O2")
 class HostileModuleTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.root = pathlib.Path(scratch.name)
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.clang = locate.runfile("development/clang")
         cluster = cls.enterClassContext(LocalCluster(cls.root / "cache"))
         cluster.start_node(1)

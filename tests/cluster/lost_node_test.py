@@ -31,9 +31,7 @@ _STOPPED_SECONDS = 5.0
 class LostNodeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.cache = pathlib.Path(scratch.name, "cache")
+        cls.cache = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()), "cache")
         cls.cluster = cls.enterClassContext(LocalCluster(cls.cache))
         cls.nodes = [cls.cluster.start_node(1) for _ in range(3)]
         with contextlib.redirect_stderr(io.StringIO()):

@@ -70,9 +70,7 @@ class CompileServerTest(unittest.TestCase):
         cls.modules = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.server = executor_for(self.clang, _WORKERS, tell=self.fail)
         self.assertIsInstance(self.server, ServerExecutor)
         self.addCleanup(self.server.close)

@@ -38,9 +38,7 @@ int f(int a, int b, int c, int d, const int *data) {
 
 class CalleeSavedCostTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def compiled(self, source: str, *flags: str, program: str = RELEASE, suffix: str = "c", makes: str = "-c") -> bytes:
         """The object of `source`. The compile must succeed in silence."""

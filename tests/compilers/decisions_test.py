@@ -75,9 +75,7 @@ def given(path: str | pathlib.Path, taken: bool = False) -> list[str]:
 
 class DecisionsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.write("x.c", SOURCE)
 
     def write(self, name: str, content: str) -> str:

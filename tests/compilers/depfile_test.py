@@ -13,9 +13,7 @@ GIVEN = ("-mllvm", "-mlgo-decisions=given.decisions")
 
 class DepfileTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.h").write_text("int x(int);\n")
         (self.folder / "x.c").write_text('#include "x.h"\nint x(int a) { return a; }\n')
         (self.folder / "given.decisions").write_text("mlgo-decisions 1\n")

@@ -22,9 +22,7 @@ _SOURCE = "static int f(int a) { return a * 3; }\nint g(int a) { return f(a) + f
 
 class EmbeddingsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(_SOURCE, "utf-8")
         model = runfile("tests/policies/embeddings_inlining_tflite/model.tflite").parent
         self.development = PROBLEM.development_flags(None, str(model))

@@ -20,9 +20,7 @@ HEAD = "mlgo-decisions 1\nevictions\tx.c\n"
 
 class EvictionDecisionsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(SOURCE)
 
     def run_clang(self, program: str, *options: str) -> subprocess.CompletedProcess[str]:

@@ -17,9 +17,7 @@ SEEDS = range(2)
 
 class EvictionPositionsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.source = pathlib.Path(folder.name) / "pressure.c"
+        self.source = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "pressure.c"
 
     def check(self, text: str, target: pressure.Target, caps: list[int | None], more: Sequence[str] = ()) -> int:
         self.source.write_text(text, encoding="utf-8")

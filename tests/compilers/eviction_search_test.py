@@ -20,9 +20,7 @@ LIVE, ARMS = 24, 3
 
 class EvictionSearchTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         functions = [
             pressure.loop("long", pressure.ARITHMETIC["integer"], LIVE, seed, ARMS).replace(" f(", f" f{seed}(")
             for seed in (1, 2)

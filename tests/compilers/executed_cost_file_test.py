@@ -29,9 +29,7 @@ long saved(long *p, long a, long b) { g(); p[1] = a; return p[0] + b + local(p);
 
 class ExecutedCostFileTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(SOURCE)
 
     def run_tool(self, program: str, *words: str) -> subprocess.CompletedProcess:

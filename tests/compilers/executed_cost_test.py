@@ -29,9 +29,7 @@ TARGET = "--target=x86_64-linux-gnu"
 
 class ExecutedCostTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_clang(self, *flags: str) -> subprocess.CompletedProcess:
         command = [str(runfile(CLANG)), TARGET, "-O2", "-w", *flags]

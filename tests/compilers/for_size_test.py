@@ -28,9 +28,7 @@ def functions(assembly: str) -> dict[str, str]:
 
 class ForSizeTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "fast.c").write_text(calls_of_helpers("fast"))
         (self.folder / "small.c").write_text(calls_of_helpers("small"))
         (self.folder / "mixed.c").write_text(calls_of_helpers("fast") + calls_of_helpers("small", MINSIZE))

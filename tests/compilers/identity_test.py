@@ -22,9 +22,7 @@ class IdentityTest(unittest.TestCase):
         cls.objects_of_packaged = {}
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def objects(self, clang, level, flags=()):
         return {module.name: compile_to_object(clang, module, level, self.folder, flags) for module in self.modules}

@@ -31,9 +31,7 @@ _INSIDE = r"run none, made up \(random\), seed \d+, sha256:[0-9a-f]{16}, backend
 
 class InsideTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(SOURCE)
         (self.folder / "x.mir").write_text(MACHINE_CODE)
 

@@ -29,9 +29,7 @@ def c_source(name: str) -> str:
 
 class LinkerTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_tool(self, program: str, *arguments: str) -> None:
         done = subprocess.run(

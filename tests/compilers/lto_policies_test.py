@@ -34,9 +34,7 @@ def of_another_major(bitcode: bytes) -> bytes:
 
 class LtoPoliciesTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("one", "two"):
             (self.folder / f"{name}.c").write_text(calls_of_helpers(name), encoding="utf-8")
 

@@ -27,9 +27,7 @@ _POLICIES = {
 
 class LtoProgramTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.toolchain = Toolchain(_USR.resolve().parent, _LINKER, _CLANG.resolve(), workers=2)
         description = runfile("mlgo/evaluation/programs/descriptions/lua.json")
         self.program = load_program(description, {"lua": _SOURCE if _SOURCE.is_dir() else _SOURCE.parent})

@@ -53,9 +53,7 @@ def write_specification(folder: pathlib.Path, logging_name: str, tensor: str, pr
 
 class ModelErrorsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(SOURCE)
 
     def refuse(self, problem, model: pathlib.Path, expected: str) -> None:

@@ -20,9 +20,7 @@ del sys.argv[1:5]
 
 class OptimisedProgramTest(unittest.TestCase):
     def test_sides_make_the_objects_of_full_compiles(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        folder = pathlib.Path(scratch.name)
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         stamp = folder / "stamp"
         stamp.write_text("headers do not change here", encoding="utf-8")
         whole = Toolchain(_USR.resolve().parent, _LINKER, _CLANG.resolve(), workers=2)

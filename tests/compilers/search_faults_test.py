@@ -39,9 +39,7 @@ HARMLESS = {
 class SearchFaultsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         (cls.folder / "size.c").write_text(calls_of_helpers("x"))
         speed = pressure.loop("long", pressure.ARITHMETIC["integer"], 24, seed=1, arms=3)
         (cls.folder / "speed.c").write_text(speed)

@@ -23,9 +23,7 @@ _RECORD = r"run none, made up \(random\), seed \d+, sha256:([0-9a-f]{16}), backe
 
 class SelectorTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(calls_of_helpers("x"), encoding="utf-8")
 
     def objects(self, program: str, problem: str, flags: Sequence[str] = ()) -> list[bytes]:

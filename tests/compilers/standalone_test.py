@@ -27,9 +27,7 @@ def run(arguments, folder):
 
 class StandaloneTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "x.c").write_text(C_SOURCE)
         (self.folder / "x.cc").write_text(CXX_SOURCE)
 

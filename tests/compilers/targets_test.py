@@ -34,9 +34,7 @@ _NO_WARNING = ("-mllvm", "-mlgo-warn-unmeasured=false")
 
 class TargetsTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         text = calls_of_helpers("x") + pressure.loop("int", pressure.ARITHMETIC["integer"], _LIVE, seed=1)
         (self.folder / "x.c").write_text(text, encoding="utf-8")
 

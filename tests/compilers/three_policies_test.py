@@ -40,9 +40,7 @@ class ThreePoliciesTest(unittest.TestCase):
         cls.modules = {"-O2": held_out_modules()[::_EVERY], "-Oz": held_out_modules(SIZE_CORPUS)[::_EVERY]}
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def objects(self, program, level, flags=()):
         modules = self.modules[level]

@@ -27,9 +27,7 @@ TRIPLES = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu", "arm": 
 
 class UnmeasuredTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         text = calls_of_helpers("x") + pressure.loop("int", pressure.ARITHMETIC["integer"], 40, seed=1)
         (self.folder / "x.c").write_text(text, encoding="utf-8")
 

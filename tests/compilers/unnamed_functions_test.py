@@ -16,9 +16,7 @@ TARGET = pressure.SMALL[0]
 class UnnamedFunctionsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         functions = [
             pressure.loop("long", pressure.ARITHMETIC["integer"], 24, seed, arms=3).replace(" f(", f" f{seed}(")
             for seed in (1, 2)

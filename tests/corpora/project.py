@@ -46,9 +46,7 @@ class BuildTestCase(unittest.TestCase):
     names = ODD_NAMES
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = pathlib.Path(directory.name).resolve()
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         self.source, self.build = self.root / "the source", self.root / "the build"
         self.build.mkdir()
         for name, odd in self.names.items():

@@ -27,9 +27,7 @@ _COMMAND = re.compile(r"^    \./bazelw run //mlgo:(\w+) -- ((?:.*\\\n)*.*)$", re
 
 class AddAProblemTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.page = locate.runfile("docs/add-a-problem.md").read_text(encoding="utf-8")
         self.workspace = self.folder / "workspace"
         copy_sources(self.workspace)

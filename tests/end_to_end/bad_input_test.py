@@ -20,9 +20,7 @@ from tests.end_to_end import command
 
 class BadInputTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.output = self.folder / "output"
         self.flags = [*command.fake_inputs(self.folder / "inputs"), *command.TINY, f"--output_dir={self.output}"]
 
@@ -184,9 +182,7 @@ class BadInputTest(unittest.TestCase):
 
 class DiskSpaceTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "corpus").mkdir()
         module = fake_clang.FakeModule.bitcode({"f": 1})
         self.corpora = [Corpus.load(fake_clang.write_corpus(self.folder / "corpus", {"m": module}))]

@@ -43,9 +43,7 @@ class ExplodingLearner(EsLearner):
 
 class DivergenceTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("bin", "train"):
             (self.folder / name).mkdir()
         clang = pathlib.Path(fake_clang.install(self.folder / "bin", PROBLEM))

@@ -34,9 +34,7 @@ def _estimator(path: pathlib.Path, bytes_per_instruction: float) -> None:
 class EstimatedRewardTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.clang, cls.opt = real_modules.development_clang(), locate.runfile("development/opt")
         cls.train = real_modules.smallest("oz_train", 4, cls.folder / "train")
         real_modules.smallest("oz_held_out", 2, cls.folder / "held_out")

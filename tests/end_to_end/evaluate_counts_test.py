@@ -41,9 +41,7 @@ int main(void) {{
 class EvaluateCountsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         real_modules.smallest("held_out", 3, cls.folder / "corpus")
         network = initial_network(chosen_normalizer({"nr_urgent": (0, 1, 2, 4)}, PROBLEM), 1, NetworkConfig((4,), (4,)))
         save_policy(network, PROBLEM, cls.folder / "random")

@@ -27,9 +27,7 @@ _LINKER = pathlib.Path(sys.argv.pop()).absolute()
 class EvaluateTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         real_modules.smallest("oz_held_out", 6, cls.folder / "corpus")
         # The stock decision, cost_estimate < 5, and one that inlines up to a cost of 50: z is linear in the cost.
         normalizer = chosen_normalizer({"cost_estimate": (-1000, 0, 5, 50, 1000)}, INLINING)

@@ -40,9 +40,7 @@ def _save_policies(folder: pathlib.Path) -> None:
 class ExplainTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.inlined = real_modules.smallest("oz_held_out", 4, cls.folder / "oz")
         cls.allocated = real_modules.smallest("held_out", 6, cls.folder / "o2")
         _save_policies(cls.folder)

@@ -19,9 +19,7 @@ from tests.end_to_end import command
 
 class FailingModulesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "bin").mkdir()
         self.clang = pathlib.Path(install(self.folder / "bin", PROBLEM))
 
@@ -82,9 +80,7 @@ class FailingModulesTest(unittest.TestCase):
 
 class WholeCommandTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.flags = [
             *command.fake_inputs(self.folder / "inputs"),
             *command.TINY,

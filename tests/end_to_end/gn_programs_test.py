@@ -53,9 +53,7 @@ int main(int count, char**) { return printf("%d\\n", Sum(count) > 0) < 0; }
 class GnProgramsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         description = json.dumps({"name": "sums", "runs": [{"name": "go", "arguments": []}]})
         contents = {f"tree/{path}": text for path, text in {**FILES, **_SOURCES}.items()}
         for path, text in {

@@ -20,15 +20,11 @@ _OTHER_MLGO = r"holds results of another version of mlgo \(what differs: score\)
 class IdentityTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.sources = pathlib.Path(scratch.name)
+        cls.sources = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         copy_sources(cls.sources)
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.flags = command.fake_inputs(self.folder)
         # A wrapper, as an installed compiler may be one, of a compiler that links LLVM dynamically.
         shutil.move(self.folder / "bin", self.folder / "fake")

@@ -65,9 +65,7 @@ def _configurations(iterations: int, validation_interval: int) -> Configurations
 
 class KillTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("bin", "train", "held_out"):
             (self.folder / name).mkdir()
         self.clang = fake_clang.install(self.folder / "bin", PROBLEM)

@@ -13,9 +13,7 @@ from tests.end_to_end import command
 class KilledCompilesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.inputs = command.fake_inputs(cls.folder / "inputs")
         cls.bin = cls.folder / "inputs" / "bin"
         fake_server.install(cls.bin)

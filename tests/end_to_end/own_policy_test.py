@@ -35,9 +35,7 @@ int main(int count, char** words) { return printf("%d %d\\n", f(count, 3), f(cou
 class OwnPolicyTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         (cls.folder / "main.c").write_text(_SOURCE, encoding="utf-8")
         run = {"name": "go", "arguments": []}
         program = {"name": "small", "root": ".", "sources": ["main.c"], "runs": [run]}

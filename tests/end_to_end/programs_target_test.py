@@ -45,9 +45,7 @@ int main(int count, char **words) {
 class ProgramsTargetTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         tree = cls.folder / "tree"
         tree.mkdir()
         (tree / "work.cc").write_text(_WORK, encoding="utf-8")

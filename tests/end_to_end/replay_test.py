@@ -25,9 +25,7 @@ _LEVEL = ("-Oz", "-w", "-DLUA_USE_POSIX", "-ffunction-sections")
 class ReplayTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.sources = {path.name: path for path in _SOURCES if path.name in _MODULES}
         cls.make_corpus("corpus", "-gline-tables-only")
         code, cls.said = cls.tune("corpus", "--compiles=12")

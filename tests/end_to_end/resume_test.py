@@ -13,9 +13,7 @@ _FLAGS = (*command.TINY, "--gin_bindings=BcConfig.epochs=30")
 
 class ResumeTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.inputs = command.fake_inputs(self.folder / "inputs")
 
     def start(self, output: pathlib.Path) -> command.Command:

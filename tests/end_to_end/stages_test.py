@@ -15,9 +15,7 @@ from tests.end_to_end import command
 
 class StagesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "bin").mkdir()
         (self.folder / "corpus").mkdir()
         self.clang = fake_clang.install(self.folder / "bin", PROBLEM)

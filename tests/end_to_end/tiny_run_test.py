@@ -13,9 +13,7 @@ from tests.end_to_end import command, real_modules
 class TinyRunTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         # Two copies in different places: where a corpus lies must not matter.
         for place in ("here", "there/below"):
             real_modules.smallest("train", 4, cls.folder / place / "train")
@@ -80,9 +78,7 @@ class OtherProblemsTest(unittest.TestCase):
     """The other problems, and other algorithms, on a few real modules."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_command(self, program: str, corpus: str, *flags: str) -> str:
         real_modules.smallest(f"{corpus}train", 4, self.folder / "train")

@@ -45,9 +45,7 @@ int g(int x) { return four(x) + four(x + 1) - three(5); }
 
 class TuneProgramTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "src").mkdir()
         (self.folder / "src" / "main.c").write_text(_MAIN, encoding="utf-8")
         (self.folder / "src" / "other.c").write_text(_OTHER, encoding="utf-8")

@@ -19,9 +19,7 @@ _LINKER = pathlib.Path(sys.argv.pop()).absolute()
 class TuneTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         real_modules.smallest("oz_held_out", 3, cls.folder / "corpus")
         code, cls.said = cls.tune("out")
         if code != ExitCode.DONE:

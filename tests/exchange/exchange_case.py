@@ -45,9 +45,7 @@ class ExchangeCase(unittest.TestCase):
     """Attributes: folder: a temporary folder, in which commands run."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def build(self, level: str, modules: int) -> pathlib.Path:
         """A build with bitcode in its objects; returns compile_commands.json."""

@@ -36,9 +36,7 @@ def _observation(problem: Problem, random: np.random.Generator) -> dict[str, np.
 class PeerPoliciesTest(ExchangeCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.policies = pathlib.Path(scratch.name)
+        cls.policies = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
 
     def saved(self, name: str, seed: int = 1, kind: str = "greedy") -> pathlib.Path:
         """A policy that all tests share."""

@@ -11,9 +11,7 @@ from tests.load import copies, program
 
 class ProgramTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write_source(self) -> pathlib.Path:
         bitcode = {f"d/m{index}.cpp": bytes([65 + index]) * (1000 + 1000 * index) for index in range(20)}

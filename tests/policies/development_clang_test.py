@@ -51,9 +51,7 @@ def described(spec: TensorSpec) -> dict:
 
 class DevelopmentClangTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "source.c").write_text(c_source())
 
     def compile(self, level: str, flags: list[str]) -> bytes:

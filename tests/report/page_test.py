@@ -74,9 +74,7 @@ _WIDTH = "[document.documentElement.scrollWidth, document.body.scrollWidth]"
 class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        cls.addClassCleanup(scratch.cleanup)
-        folder = pathlib.Path(scratch.name)
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         made_up.write_everything(folder / "shipped")
         cls.page = folder / "report.html"
         cls.page.write_bytes(html(compose(read_folder(folder / "shipped", "made_up", None))))

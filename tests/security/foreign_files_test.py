@@ -93,9 +93,7 @@ def documents() -> list[bytes]:
 
 class ForeignFilesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(scratch.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def place(self, name: str) -> pathlib.Path:
         """A path of that name in a folder of its own."""

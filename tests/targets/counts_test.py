@@ -19,9 +19,7 @@ def _run(*command: str) -> subprocess.CompletedProcess:
 
 class CountsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.file = pathlib.Path(scratch.name, "counts")
+        self.file = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "counts")
 
     def count(self, image: str, *words: str) -> tuple[str, dict[str, int]]:
         """(what the program prints, its counts)."""

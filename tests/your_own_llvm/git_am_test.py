@@ -21,9 +21,7 @@ class GitAmTest(unittest.TestCase):
         names = [label.rpartition(":")[2] for label in versions[MAJOR]["patches"]["llvm_source"]]
         folder = runfile(f"patches/llvm/{MAJOR}/{names[0]}").parent
         self.patches = [(name, (folder / name).read_text(encoding="utf-8")) for name in names]
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.fork = pathlib.Path(scratch.name)
+        self.fork = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def git(self, *words: str) -> str:
         command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgSign=false", *words]

@@ -8,9 +8,7 @@ from tests.your_project import terminal
 
 class TerminalTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name).resolve()
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         self.terminal = terminal.Terminal(self.folder, self.folder, {"PATH": os.defpath})
 
     def test_variables_and_folder_hold_for_the_next_command(self):

@@ -19,9 +19,7 @@ class RustTest(unittest.TestCase):
     """A folder, a cache and a mirror of archives; nothing else can be reached."""
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.folder = pathlib.Path(directory.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.root, self.mirror = self.folder / "repository", self.folder / "mirror"
         self.root.mkdir()
         environment = {"XDG_CACHE_HOME": str(self.folder / "cache"), "MLGO_DEBIAN_MIRRORS": str(self.mirror)}

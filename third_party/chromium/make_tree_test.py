@@ -50,9 +50,7 @@ class TreeTestCase(unittest.TestCase):
     """A folder, a cache and a mirror of archives; nothing else can be reached."""
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.folder = pathlib.Path(directory.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.root, self.mirror = self.folder / "repository", self.folder / "mirror"
         self.root.mkdir()
         self.patch = self.serve("patch", archives.deb_bytes({"./usr/bin/patch": PATCH.read_bytes()}))

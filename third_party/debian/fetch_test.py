@@ -32,9 +32,7 @@ PATIENT = pace.Limits(pause_seconds=0, look_seconds=0.01)
 
 class FetchTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.cache = self.scratch / "cache"
         self.content = os.urandom(300_000)
         self.entry = archives.entry("foo", self.content)

@@ -14,9 +14,7 @@ from third_party.debian.testing import archives
 
 class MirrorTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.served, self.kept = self.scratch / "served", self.scratch / "kept"
         self.contents = {name: os.urandom(1000) for name in ("foo", "bar")}
         self.entries = [archives.entry(name, content) for name, content in self.contents.items()]

@@ -26,9 +26,7 @@ Suites: trixie
 
 class MirrorsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.etc = pathlib.Path(scratch.name)
+        self.etc = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.etc / "sources.list.d").mkdir()
 
     def test_deb822(self):

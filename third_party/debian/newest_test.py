@@ -97,9 +97,7 @@ class ResolvedTest(unittest.TestCase):
 
 class AvailabilityTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.cache = pathlib.Path(scratch.name)
+        self.cache = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def gone(self, *bases):
         with contextlib.redirect_stderr(io.StringIO()):
@@ -121,9 +119,7 @@ class AvailabilityTest(unittest.TestCase):
 
 class ChooseTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        root = pathlib.Path(scratch.name)
+        root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.folder, self.output, self.mirror = root / "debian", root / "out", root / "mirror"
         self.folder.mkdir()
         (self.folder / "lock.json").write_text(PINNED.to_json())

@@ -20,9 +20,7 @@ SECURITY = "pool/updates/main/f/foo/foo_1.0_amd64.deb"
 
 class PlacesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.cache = self.scratch / "cache"
         self.content = b"bytes of foo"
         self.entry = archives.entry("foo", self.content)
@@ -132,9 +130,7 @@ class EveryArchiveTest(unittest.TestCase):
     def test_the_ladder_answers_for_every_archive(self):
         lock = lockfile.load(HERE / "lock.json")
         upstream = places.load_upstream(HERE / "upstream.json")
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        root = pathlib.Path(scratch.name)
+        root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         mirror, backup = root / "mirror", root / "backup"
         for folder in (mirror, backup):
             folder.mkdir()

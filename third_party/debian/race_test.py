@@ -15,9 +15,7 @@ from third_party.debian.testing import archives
 
 class RaceTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.cache = pathlib.Path(scratch.name) / "cache"
+        self.cache = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "cache"
         self.content = os.urandom(300_000)
         self.entry = archives.entry("foo", self.content)
 

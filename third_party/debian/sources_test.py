@@ -130,9 +130,7 @@ class OpenUrlTest(unittest.TestCase):
 
 class OpenFileTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = pathlib.Path(scratch.name)
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.entry = archives.entry("foo", b"content", "foo.deb")
         self.path = self.directory / "foo.deb"
 

@@ -19,9 +19,7 @@ def elf(kind):
 
 class TreeTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.root = self.scratch / "tree"
         self.root.mkdir()
         mirror = self.scratch / "m"

@@ -13,9 +13,7 @@ from third_party.debian.testing import archives
 
 class UnpackTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.dest = self.scratch / "tree"
 
     def write(self, content, name="a.deb"):

@@ -7,9 +7,7 @@ from toolchains.bazel import consent
 
 class ConsentTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.archives = pathlib.Path(scratch.name)
+        self.archives = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.note = self.archives / "gone" / ("a" * 64)
         self.note.parent.mkdir()
         self.note.write_text("zlib 1.2\n")

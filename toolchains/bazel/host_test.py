@@ -14,9 +14,7 @@ LINUX = ("Linux", "x86_64")
 
 class LackingTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.bin = pathlib.Path(scratch.name)
+        self.bin = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in host.PROGRAMS:
             program = self.bin / name
             program.write_text("")
@@ -88,9 +86,7 @@ class CertificatesTest(unittest.TestCase):
 
 class CacheFolderTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_below_home_or_where_the_variable_says(self):
         self.assertEqual(host.cache_folder({}, str(self.scratch)), f"{self.scratch}/.cache")

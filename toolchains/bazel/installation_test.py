@@ -40,9 +40,7 @@ installation.ensure(pathlib.Path(sys.argv[2]), build, print, space_needed=1)
 
 class EnsureTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.prefix = pathlib.Path(scratch.name) / "cache" / "7.7.1-abc"
+        self.prefix = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "cache" / "7.7.1-abc"
         self.said, self.builds = [], 0
 
     def build(self, staging):
@@ -141,9 +139,7 @@ class DebianBazelTest(unittest.TestCase):
     """The whole installation, from a directory of stand-in archives."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name)
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         # No UTF-8 either: a path is any bytes.
         self.cache_home = self.scratch / os.fsdecode(b"K\xc3\xa4se \xff")
         self.prefix = self.cache_home / "mlgo" / "bazel" / "7.7.1-abc"

@@ -58,9 +58,9 @@ class CommandTest(unittest.TestCase):
     """Runs bazelw as a user does, in a copy of what it needs, with a Bazel that prints its arguments."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name).resolve()
+        self.scratch = pathlib.Path(
+            self.enterContext(tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")))
+        ).resolve()
         self.clone = self.scratch / "my clone"
         for name in (
             "MODULE.bazel",

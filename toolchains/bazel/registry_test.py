@@ -82,9 +82,7 @@ class FilesTest(unittest.TestCase):
 
 class WriteTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.staging = pathlib.Path(scratch.name) / "staging"
+        self.staging = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "staging"
 
     def write(self):
         registry.write(TEMPLATES, self.staging / "registry", "/px/usr/share/bazel", "/px/registry")

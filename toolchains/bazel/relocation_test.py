@@ -17,15 +17,14 @@ class TreeTest(unittest.TestCase):
     """Works on a tree of stand-ins, and with a patchelf that writes its arguments into the file it is given."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.tree = pathlib.Path(scratch.name) / "tree"
+        scratch = self.enterContext(tempfile.TemporaryDirectory())
+        self.tree = pathlib.Path(scratch) / "tree"
         for files in packages.bazel_packages().values():
             for name, content in files.items():
                 path = self.tree / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-        patchelf = pathlib.Path(scratch.name) / "patchelf.py"
+        patchelf = pathlib.Path(scratch) / "patchelf.py"
         patchelf.write_text("import sys\nopen(sys.argv[-1], 'w').write(' '.join(sys.argv[1:-1]))\n")
         self.patchelf = [sys.executable, str(patchelf)]
 

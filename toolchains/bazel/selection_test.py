@@ -9,9 +9,7 @@ from toolchains.bazel.errors import LauncherError
 
 class SelectionTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.scratch = pathlib.Path(scratch.name).resolve()
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         self.said = []
 
     def program(self, path, output):

@@ -31,10 +31,9 @@ def source_archive(directory: pathlib.Path, members: dict[str, bytes]) -> pathli
 
 class WheelsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.archives = pathlib.Path(scratch.name, "archives")
-        self.root = pathlib.Path(scratch.name, "root")
+        scratch = self.enterContext(tempfile.TemporaryDirectory())
+        self.archives = pathlib.Path(scratch, "archives")
+        self.root = pathlib.Path(scratch, "root")
         self.archives.mkdir()
 
     def _made(self) -> set[str]:

@@ -9,8 +9,6 @@ class ScratchTestCase(unittest.TestCase):
     """Each test has a temporary folder `root`; compiles use its folder `work`, which is empty at first."""
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.work = self.root / "work"
         self.work.mkdir()

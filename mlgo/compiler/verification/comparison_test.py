@@ -19,9 +19,7 @@ _TARGET = ("--target=x86_64-pc-linux-gnu",)
 
 class ComparisonTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.folder = pathlib.Path(directory.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.comparer = Comparer(OBJCOPY)
 
     def compiled(self, *options: str, source: str = SOURCE, language: str = "c") -> bytes:

@@ -22,9 +22,7 @@ _TARGET = ("--target=x86_64-pc-linux-gnu", "-ffreestanding")
 
 class LikelyTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(scratch.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.root / "build").mkdir()
 
     def compile(self, *flags: str, source: str = _SOURCE) -> None:

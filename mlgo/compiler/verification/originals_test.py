@@ -22,9 +22,7 @@ def ar(*members: tuple[str, bytes]) -> bytes:
 
 class OriginalObjectTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.build = pathlib.Path(directory.name)
+        self.build = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, name: str, content: bytes) -> pathlib.Path:
         path = self.build / name

@@ -21,9 +21,7 @@ COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-faddrsig", "-emit-
 
 class VerifyTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = pathlib.Path(directory.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def corpus(self, **commands: tuple[str, ...]) -> Corpus:
         """A corpus with one small function per module."""

@@ -64,9 +64,7 @@ def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 
 class ArchiveCase(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def packed(self, content: bytes) -> pathlib.Path:
         path = self.root / "packed"

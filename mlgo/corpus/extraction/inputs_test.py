@@ -21,9 +21,7 @@ def stated(listing) -> list[str]:
 
 class InputTest(unittest.TestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def file(self, name: str, content) -> pathlib.Path:
         path = self.root / name

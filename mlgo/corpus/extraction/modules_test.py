@@ -39,9 +39,7 @@ class OtherCompilerTest(unittest.TestCase):
 
 class FilesOfObjectsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.root = pathlib.Path(scratch.name).resolve()
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         self.build, self.secret = self.root / "build", self.root / "secret"
         self.build.mkdir()
         self.secret.write_bytes(b"secret")

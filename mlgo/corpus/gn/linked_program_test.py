@@ -79,9 +79,7 @@ class CommandsTest(unittest.TestCase):
 
 class KeepTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         contents = {
             "src/out/corpus/shell": "program",
             "src/out/corpus/obj/snapshot.o": "snapshot",

@@ -14,9 +14,7 @@ from mlgo.run.exit_codes import RunError
 
 class SourceRootTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.folder = pathlib.Path(directory.name).resolve()
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         self.tree, self.work = self.folder / "the tree", self.folder / "the work"
         (self.tree / "lib").mkdir(parents=True)
         (self.tree / ".gn").write_text("", encoding="utf-8")

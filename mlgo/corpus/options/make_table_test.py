@@ -59,9 +59,7 @@ class ClangTableTest(unittest.TestCase):
 
 class LlvmTableTest(unittest.TestCase):
     def compiler(self, complaint: str) -> pathlib.Path:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = pathlib.Path(folder.name, "clang")
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "clang")
         listing = "\n".join(
             (
                 "OPTIONS:",

@@ -43,9 +43,7 @@ def command_override(*arguments, **settings):
 
 class LinkCommandTest(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.build = pathlib.Path(directory.name, "a build")
+        self.build = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "a build")
         self.build.mkdir()
 
     def program(self, name: str, script: str) -> str:

@@ -64,9 +64,7 @@ class MadeUpCompilers:
 class EvaluationTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        root = pathlib.Path(scratch.name)
+        root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         (root / "corpus").mkdir()
         fake_clang.write_corpus(root / "corpus", {name: name.encode() for name in _MODULES})
         cls.corpus = Corpus.load(root / "corpus")

@@ -44,9 +44,7 @@ class CommandsTest(unittest.TestCase):
 
 class GnProgramsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name).resolve()
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         lines = self.folder / "lines"
         description = {
             "name": "quick",

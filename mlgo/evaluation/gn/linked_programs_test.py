@@ -31,9 +31,7 @@ _ENTRY = {
 
 class LinkedProgramsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name).resolve()
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
         description = {
             "about": "a test",
             "inputs": {"main.js": "main.js", "text": ["docs/*.md", "docs/a.md"]},

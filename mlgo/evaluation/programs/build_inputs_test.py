@@ -28,9 +28,7 @@ exit 1
 
 class BuildInputsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("clang", "driver"):
             self.write(name, _CLANG.format(folder=self.folder))
             (self.folder / name).chmod(0o755)

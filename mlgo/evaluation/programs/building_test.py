@@ -27,9 +27,7 @@ wc -l < "{folder}/started" > "$output"
 
 class SharedObjectsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         clang = self.folder / "clang"
         clang.write_text(_CLANG.format(folder=self.folder), encoding="utf-8")
         clang.chmod(0o755)

@@ -13,9 +13,7 @@ from mlgo.run.exit_codes import RunError
 
 class CatalogueTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "a.c").write_text("int main(void) { return 0; }", encoding="utf-8")
         paths = {name: self.describe(name) for name in ("fast", "other")}
         paths["huge"] = self.describe("huge", slow=True)

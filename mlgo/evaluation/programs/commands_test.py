@@ -104,9 +104,7 @@ class OwnOptionsTest(unittest.TestCase):
 
 class LoadCommandsTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.path = pathlib.Path(scratch.name, "compile_commands.json")
+        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "compile_commands.json")
 
     def load(self, *entries, objects=()):
         self.path.write_text(json.dumps(list(entries)), encoding="utf-8")

@@ -16,9 +16,7 @@ _LEVELS = ("-O2", "-Oz")
 
 class ProfilesTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.source = self.folder / "main.c"
         self.source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
         self.stages: list[str] = []

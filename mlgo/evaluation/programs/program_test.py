@@ -15,9 +15,7 @@ _RUN = {"name": "go", "arguments": ["3"]}
 
 class ProgramTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.tree = self.folder / "tree"
         contents = {
             "b.c": "int b;",

@@ -15,9 +15,7 @@ from mlgo.run.exit_codes import RunError
 
 class TargetTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for name in ("emulator", "plugin.so"):
             path = self.folder / name
             path.write_text(f"#!/bin/sh\n# {name}\n", encoding="utf-8")

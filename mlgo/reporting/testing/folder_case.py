@@ -12,9 +12,7 @@ class FolderTestCase(unittest.TestCase):
     """Each test has a temporary folder `folder`."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def read(self, name: str) -> list[Record]:
         """The records in the folder `name` of `folder`."""

@@ -100,9 +100,7 @@ class NumbersTest(unittest.TestCase):
 
 class CompileTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.policy = self.folder / "policy"
 
     def refuse(self, policy: pathlib.Path) -> str:

@@ -85,9 +85,7 @@ class WholeNumbersTest(unittest.TestCase):
 
 class CommandTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.policy = self.folder / "policy"
         self.case = CASES["priority"]
         self.network = self.case.network(SEED)
@@ -172,9 +170,7 @@ class CommandTest(unittest.TestCase):
 
 class IdentityTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_of_any_savedmodel(self):
         (self.folder / "saved_model.pb").write_bytes(b"model")

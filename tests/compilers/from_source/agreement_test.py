@@ -42,9 +42,7 @@ class AgreementTest(unittest.TestCase):
         cls.modules = held_out_modules()
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def test_it_is_the_llvm_that_was_asked_for(self):
         version = output_of(runfile("development/llc"), "--version")

@@ -24,9 +24,7 @@ class ToolboxTest(unittest.TestCase):
     """A test with a scratch folder `root` and LLVM's tools."""
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def file(self, name: str, content: str | bytes) -> pathlib.Path:
         path = self.root / name
