@@ -22,18 +22,22 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.compiler.executor import available_cores
 from mlgo.corpus import combination
 from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, compile_objects, sysroot_from_flags
+from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, compile_objects
 from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST
 from mlgo.evaluation.sides import Side
-from mlgo.flags.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
+from mlgo.flags.counting import (
+    chosen_programs,
+    define_program_choice_flags,
+    define_program_tool_flags,
+    toolchain_from_flags,
+)
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
 from mlgo.run import locate, progress
@@ -63,9 +67,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.DONE
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "program_corpus"))
     programs = chosen_programs(catalogue, folder.work)
-    packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
-    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    toolchain = Toolchain(sysroot_from_flags(FLAGS.sysroot), linker, packaged, FLAGS.workers or available_cores())
+    toolchain = toolchain_from_flags()
     # Else programs of an earlier command would stay in the combined corpus.
     settings = {"programs": [program.name for program in programs], "level": FLAGS.level, "pgo": FLAGS.pgo}
     folder.claim(run_identity({**settings, "toolchain": toolchain.digest()}))

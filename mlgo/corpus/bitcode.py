@@ -47,6 +47,8 @@ _ASKED = 12
 # Functions are listed before any code.
 _MOST_BYTES = 16 << 20
 _WORD_BITS = 32
+# Of a top-level block, SUBBLOCK takes two bits.
+_HEAD_BITS = 2
 
 
 def is_bitcode(content: bytes) -> bool:
@@ -87,38 +89,38 @@ def _blocks(content: bytes) -> Iterator[tuple[int, bytes]]:
                 return
             position += 4
             continue
-        if word & 0b11 != 1:  # ENTER_SUBBLOCK in abbreviations of two bits.
+        if word & 0b11 != SUBBLOCK:  # In abbreviations of two bits.
             return
         end = position + 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
         yield (word >> 2) & 0xFF, content[position:end]
         position = end
 
 
-def lto_kind(content: bytes) -> str | None:
-    """The kind of LTO that the first module in `content` was compiled for; None: for none, or it cannot be read."""
+def _module_records(content: bytes) -> Iterator[tuple[int, list[int]]]:
+    """What `records` gives of the first module in `content`, as far as it can be read."""
     try:
         _, bits, width = module_block(content)
-        for code, values in records(bits, width):
-            if code < 0 and values[0] in (_SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK):
-                return THIN if values[0] == _SUMMARY_BLOCK else FULL
+        yield from records(bits, width)
     except Unreadable:
         pass
+
+
+def lto_kind(content: bytes) -> str | None:
+    """The kind of LTO that the first module in `content` was compiled for; None: for none, or it cannot be read."""
+    for code, values in _module_records(content):
+        if code < 0 and values[0] in (_SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK):
+            return THIN if values[0] == _SUMMARY_BLOCK else FULL
     return None
 
 
 def producer(content: bytes) -> str | None:
     """The name and version of the compiler, such as "LLVM22.1.8" or "APPLE_1_1500.3.9.4_0"; None: it is not stated."""
-    found = content.find(MAGIC, 0, _MOST_IDENTIFICATION_BYTES)
-    if found < 0:
-        return None
-    start = found + len(MAGIC)
-    word = int.from_bytes(content[start : start + 4], "little")
-    size = 4 * int.from_bytes(content[start + 4 : start + 8], "little")
-    # ENTER_SUBBLOCK in two bits, the block in eight, the width of its abbreviations in four.
-    if word & 0b11 != SUBBLOCK or (word >> 2) & 0xFF != _IDENTIFICATION_BLOCK or size > _MOST_IDENTIFICATION_BYTES:
+    block, content = next(_blocks(content), (None, b""))
+    if block != _IDENTIFICATION_BLOCK or len(content) > _MOST_IDENTIFICATION_BYTES:
         return None
     try:
-        for code, values in records(Bits(content[start + 8 : start + 8 + size]), (word >> 10) & 0xF):
+        _, width, _ = (bits := Bits(content, _HEAD_BITS)).block_head()
+        for code, values in records(bits, width):
             if code == _STRING:
                 return "".join(chr(value & 0xFF) for value in values)
     except Unreadable:
@@ -164,18 +166,14 @@ def is_optimised(content: bytes) -> bool:
     It marks functions whose address is not taken as local_unnamed_addr (processGlobal,
     llvm/lib/Transforms/IPO/GlobalOpt.cpp), at every level but -O0; clang's front end never does.
     """
-    try:
-        _, bits, width = module_block(content[:_MOST_BYTES])
-        asked = 0
-        for code, values in records(bits, width):
-            if code == _FUNCTION and len(values) > _UNNAMED_ADDRESS and not values[_DECLARED]:
-                if values[_UNNAMED_ADDRESS] == _LOCAL_UNNAMED:
-                    return True
-                asked += 1
-            if asked == _ASKED or (code < 0 and values[0] == _FUNCTION_BLOCK):
-                break
-    except Unreadable:
-        pass
+    asked = 0
+    for code, values in _module_records(content[:_MOST_BYTES]):
+        if code == _FUNCTION and len(values) > _UNNAMED_ADDRESS and not values[_DECLARED]:
+            if values[_UNNAMED_ADDRESS] == _LOCAL_UNNAMED:
+                return True
+            asked += 1
+        if asked == _ASKED or (code < 0 and values[0] == _FUNCTION_BLOCK):
+            break
     return False
 
 
@@ -251,11 +249,7 @@ def function_bytes(content: bytes) -> int:
 
 def source_name(content: bytes) -> str | None:
     """The source file as the compiler was given it; None: not stated, or not bitcode in today's format."""
-    try:
-        _, bits, width = module_block(content)
-        for code, values in records(bits, width):
-            if code == _SOURCE_FILENAME:
-                return bytes(value & 0xFF for value in values).decode("utf-8", "surrogateescape")
-    except Unreadable:
-        pass
+    for code, values in _module_records(content):
+        if code == _SOURCE_FILENAME:
+            return bytes(value & 0xFF for value in values).decode("utf-8", "surrogateescape")
     return None

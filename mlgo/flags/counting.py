@@ -1,6 +1,5 @@
 """Flags of the commands that build and count programs, and what //mlgo:evaluate counts with them."""
 
-import dataclasses
 import pathlib
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from mlgo.evaluation.programs.counters import cachegrind_from_flags
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.policy_counts import NONE, PolicyCounts, count_policies
 from mlgo.evaluation.programs.program import Program, load_program
+from mlgo.evaluation.programs.target import HOST, Target
 from mlgo.evaluation.sides import CalleeSavedCost, with_costs
 from mlgo.flags.compiling import clang_from_flags
 from mlgo.flags.help import flag_group
@@ -108,16 +108,20 @@ def counting_inputs(programs: Sequence[Program]) -> dict[str, Any]:
         return {}
     return {
         "programs": [program.name for program in programs],
-        "toolchain": _toolchain().digest(),
+        "toolchain": toolchain_from_flags().digest(),
         "counter": cachegrind_from_flags(FLAGS.valgrind).digest(),
     }
 
 
-def _toolchain() -> Toolchain:
-    """Raises: RunError: a tool is missing."""
+def toolchain_from_flags(target: Target = HOST, objects: pathlib.Path | None = None) -> Toolchain:
+    """The tools that build programs for `target`. Args: objects: folder of objects that programs share.
+
+    Raises: RunError: a tool is missing.
+    """
     driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    return Toolchain(sysroot_from_flags(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
+    workers = FLAGS.workers or available_cores()
+    return Toolchain(sysroot_from_flags(FLAGS.sysroot, target), linker, driver, workers, objects, target)
 
 
 def counts_from_flags(
@@ -134,7 +138,7 @@ def counts_from_flags(
     """
     if not programs:
         return NONE
-    toolchain = dataclasses.replace(_toolchain(), objects=folder.path / _PROGRAMS / "objects")
+    toolchain = toolchain_from_flags(objects=folder.path / _PROGRAMS / "objects")
     sides = policies.program_sides(clang_from_flags().resolve(), model_of)
     sides += with_costs(sides, callee_saved_costs)
     evaluation = ProgramEvaluation(folder, toolchain, below=_PROGRAMS)

@@ -6,8 +6,7 @@ import struct
 import tempfile
 import unittest
 
-from mlgo.project.archive_members import members_of
-from mlgo.project.build import Build, linked_inputs
+from mlgo.project.build import Build, linked_inputs, members_of
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.programs import choose, programs_of
 from mlgo.project.relinking import Parts

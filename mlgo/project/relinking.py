@@ -9,9 +9,8 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlgo.project import child
-from mlgo.project.archive_members import is_archive
 from mlgo.project.budget import Budget
-from mlgo.project.build import Build, linked_inputs
+from mlgo.project.build import Build, is_archive, linked_inputs
 from mlgo.project.command_line import Compile, Link, compiles_of
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units

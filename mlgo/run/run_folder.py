@@ -37,7 +37,7 @@ class RunFolder:
 
     Attributes:
       path: the directory.
-      results: where `result_stage` writes: the directory, or the folder in it that `claim` was given.
+      results: the directory, or the folder in it that `claim` was given for results.
 
     Raises: RunError: it cannot be written to, another process has locked it, or a link in it leads out of it.
     """
@@ -90,30 +90,15 @@ class RunFolder:
         inputs: Mapping[str, str],
         configuration: Mapping[str, Any],
         work: Callable[[pathlib.Path], Mapping[str, Any]],
-    ) -> Manifest:
-        """Runs what is left of stage `name` and returns its manifest; see stages.run_once."""
-        return self._run_stage(self.path, name, inputs, configuration, work)
-
-    def result_stage(
-        self,
-        name: str,
-        inputs: Mapping[str, str],
-        configuration: Mapping[str, Any],
-        work: Callable[[pathlib.Path], Mapping[str, Any]],
+        root: pathlib.Path | None = None,
         continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
     ) -> Manifest:
-        """As `stage`, below `results`. Args: continues: see stages.run_once."""
-        return self._run_stage(self.results, name, inputs, configuration, work, continues)
+        """Runs what is left of stage `name` and returns its manifest; see stages.run_once.
 
-    def _run_stage(
-        self,
-        root: pathlib.Path,
-        name: str,
-        inputs: Mapping[str, str],
-        configuration: Mapping[str, Any],
-        work: Callable[[pathlib.Path], Mapping[str, Any]],
-        continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
-    ) -> Manifest:
+        Args:
+          root: the folder in which the stage's folder lies, such as `results`; None: the directory itself.
+          continues: see stages.run_once.
+        """
         if self._code is None:
             raise AssertionError(f"stage {name} runs before the folder is claimed")
 
@@ -127,7 +112,7 @@ class RunFolder:
                     files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
 
         inputs = {**inputs, "code": self._code}
-        return stages.run_once(root / name, name, inputs, configuration, timed, tell, continues)
+        return stages.run_once((root or self.path) / name, name, inputs, configuration, timed, tell, continues)
 
     @property
     def seconds(self) -> Mapping[str, float]:

@@ -1,17 +1,20 @@
 """Functions with the properties of their optimised IR and the bytes of their code."""
 
+import contextlib
 import dataclasses
+import itertools
 import pathlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.compiler.request import CompileFailure, CompileRequest
+from mlgo.compiler.request import CompileFailure
 from mlgo.corpus.corpus import Corpus
 from mlgo.size_estimator.properties import properties_of
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.outcomes import FailureLimit
 from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_modules
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,27 +86,14 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
     optimise_corpus(folder, corpus, setup, f"{title}: optimising")
     optimised = Corpus.load(folder, corpus.allowed_options).modules
     failures = FailureLimit(f"{title}: generating code", len(optimised), setup.max_failure_ratio)
-    requests = (
-        CompileRequest(
-            clang=setup.clang,
-            module=module,
-            problem=setup.problem,
-            want_log=False,
-            want_object=True,
-            limits=setup.limits,
-        )
-        for module in optimised
-    )
-    outcomes = setup.run_ordered(requests)
+    outcomes = compile_modules(optimised, setup, itertools.repeat(None), itertools.repeat(False))
     found = {}
-    try:
-        for module, outcome in zip(optimised, outcomes, strict=True):
+    with contextlib.closing(outcomes):
+        for module, outcome in outcomes:
             if isinstance(outcome, CompileFailure):
                 failures.add(module.name, outcome.kind.value, outcome.detail)
                 continue
             code = outcome.code
             sizes = {function.name: function.size for function in code.functions}
             found[module.name] = properties_of(module.bitcode_file(folder), opt), sizes
-    finally:
-        outcomes.close()
     return examples_of(found)

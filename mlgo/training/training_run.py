@@ -312,7 +312,8 @@ class TrainingRun:
             configurations.run.algorithm: dataclasses.asdict(configurations.learner),
         }
 
-        return self._folder.result_stage(LEARNING, inputs, configuration, work, growth.extends)
+        results = self._folder.results
+        return self._folder.stage(LEARNING, inputs, configuration, work, results, growth.extends)
 
     def _export(self, start: Manifest, learned: Manifest) -> Manifest:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
@@ -324,7 +325,8 @@ class TrainingRun:
                 export.export_policy(folder, network, self.problem)
             return {"iteration": candidate.iteration}
 
-        return self._folder.result_stage("export", {"warm_start": start.digest, "learning": learned.digest}, {}, work)
+        inputs = {"warm_start": start.digest, "learning": learned.digest}
+        return self._folder.stage("export", inputs, {}, work, self._folder.results)
 
     def _evaluate(
         self,
@@ -350,16 +352,16 @@ class TrainingRun:
 
         folder = self._folder
         stages = {
-            "warm_start": (start, folder.stage, folder.path, work_warm_start),
-            "policy": (exported, folder.result_stage, folder.results, work_policy),
+            "warm_start": (start, folder.path, work_warm_start),
+            "policy": (exported, folder.results, work_policy),
         }
         if self._configurations.run.warm_start == "none":
             # Random weights are not a useful comparison.
             del stages["warm_start"]
         policies = {}
-        for name, (policy, stage, below, work) in stages.items():
+        for name, (policy, below, work) in stages.items():
             inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
-            stage(f"held_out/{name}", inputs, configuration, work)
+            folder.stage(f"held_out/{name}", inputs, configuration, work, below)
             policies[name] = Trace.load(below / "held_out" / name, held_out.corpus).records
         default = traces["held_out"][0].records
         settings, score = self._configurations.run, score_of(self.problem)

@@ -2,8 +2,8 @@
 
 from mlgo.compiler.empty_object import defines_something
 from mlgo.evaluation.corpora.linked_code import code_in_map, functions_in_map
+from mlgo.evaluation.programs.cost import TraceFailure, parse_time_trace
 from mlgo.evaluation.programs.counters import CounterFailure, parse_cachegrind
-from mlgo.evaluation.programs.time_trace import TraceFailure, parse_time_trace
 from mlgo.run.exit_codes import RunError
 from mlgo.size_estimator.properties import parse_properties
 from tests.fuzzing import search

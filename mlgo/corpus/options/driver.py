@@ -6,11 +6,10 @@ Which option takes a value, and whether as a part of its word or as the next one
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
 from collections.abc import Iterator, Sequence
 
-from mlgo.corpus.options.table import chosen_table
+from mlgo.corpus.options.table import chosen_table, longest_match
 
 _JOINED = frozenset(("Joined", "CommaJoined", "RemainingArgsJoined"))
 _OUTPUT, _COMPILE_ONLY = "-o", "-c"
@@ -62,7 +61,7 @@ def _given(words: Sequence[str], place: int) -> GivenWord:
     word = words[place]
     if not word.startswith("-") or word == "-":
         return GivenWord((word,), "")
-    spelling = _longest_match(word)
+    spelling = longest_match(word, of_driver=True)
     if spelling is None:
         return GivenWord((word,), word)
     known = chosen_table().driver
@@ -84,21 +83,3 @@ def _following(kind: str, count: int, has_rest: bool, left: int) -> int:
         return left
     wanted = {"Separate": 1, "JoinedAndSeparate": 1, "JoinedOrSeparate": int(not has_rest), "MultiArg": count}
     return min(wanted.get(kind, 0), left)
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _longest_match(word: str) -> str | None:
-    """The option that the driver takes `word` for: the longest spelling that it is, or starts with if that may be."""
-    options = chosen_table().driver
-    for end in range(min(len(word), _longest_spelling()), 1, -1):
-        option = options.get(word[:end])
-        if option is not None and (end == len(word) or option.kind not in ("Flag", "Separate", "MultiArg")):
-            # `--` alone ends the options; it is no prefix of others.
-            if option.kind != "RemainingArgs" or end == len(word):
-                return word[:end]
-    return None
-
-
-@functools.cache
-def _longest_spelling() -> int:
-    return max(map(len, chosen_table().driver))

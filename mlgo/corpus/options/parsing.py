@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 
-from mlgo.corpus.options.table import ClangOption, Table, ValueType, chosen_table
+from mlgo.corpus.options.table import ClangOption, Table, ValueType, chosen_table, longest_match
 from mlgo.run.exit_codes import RunError
 
 #: What stands before an option of LLVM.
@@ -66,7 +66,7 @@ def llvm_name(name: str) -> str:
 
 def _clang_option(words: Sequence[str], place: int) -> GivenOption:
     word = words[place]
-    found = _longest_match(word)
+    found = longest_match(word)
     if found is None:
         return _option((word,), word, None, None)
     option = chosen_table().clang[found]
@@ -84,22 +84,6 @@ def _clang_option(words: Sequence[str], place: int) -> GivenOption:
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _option(words: tuple[str, ...], name: str, value: str | None, kind: ValueType | None) -> GivenOption:
     return GivenOption(words, name, value, chosen_table().clang.get(name), kind)
-
-
-@functools.lru_cache(maxsize=_REMEMBERED)
-def _longest_match(word: str) -> str | None:
-    """The option that clang takes `word` for: the longest spelling that `word` is, or starts with if that may be."""
-    options = chosen_table().clang
-    for end in range(min(len(word), _longest_spelling()), 0, -1):
-        option = options.get(word[:end])
-        if option is not None and (end == len(word) or option.kind not in ("Flag", "Separate")):
-            return word[:end]
-    return None
-
-
-@functools.cache
-def _longest_spelling() -> int:
-    return max(map(len, chosen_table().clang))
 
 
 def _llvm_option(words: Sequence[str], place: int, table: Table) -> GivenOption:

@@ -33,6 +33,9 @@ OF_OUR_COMPILERS = frozenset(
     """.split()
 )
 
+#: Kinds of options whose spelling is a whole word, never the beginning of one. RemainingArgs is the driver's `--`.
+_WHOLE_WORDS = frozenset(("Flag", "Separate", "MultiArg", "RemainingArgs"))
+
 #: The type of a value: "flag" (none), "bool", "int", "uint", "double", "string", or the values of an enumeration.
 ValueType = Union[str, tuple[str, ...]]  # noqa: UP007
 
@@ -107,6 +110,23 @@ def read_table(path: pathlib.Path) -> Table:
 def chosen_table() -> Table:
     """The table of the major that the workspace is configured for."""
     return read_table(_CHOSEN if _CHOSEN.exists() else _DEFAULT)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def longest_match(word: str, of_driver: bool = False) -> str | None:
+    """The option that cc1, or the driver, takes `word` for: the longest spelling that it is, or starts with if that may
+    be."""
+    options = chosen_table().driver if of_driver else chosen_table().clang
+    for end in range(min(len(word), _longest_spelling(of_driver)), 0, -1):
+        option = options.get(word[:end])
+        if option is not None and (end == len(word) or option.kind not in _WHOLE_WORDS):
+            return word[:end]
+    return None
+
+
+@functools.cache
+def _longest_spelling(of_driver: bool) -> int:
+    return max(map(len, chosen_table().driver if of_driver else chosen_table().clang))
 
 
 def _type(value: str | list[str]) -> ValueType:

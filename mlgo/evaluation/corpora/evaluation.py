@@ -4,16 +4,18 @@ Folders below the output folder: `CORPUS/SIDE/` (compiled_side.py) and `CORPUS/S
 in the linked image). A module that fails on one side is left out on all sides.
 """
 
+import contextlib
 import dataclasses
+import itertools
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.compiler.request import CompileResult
 from mlgo.corpus.corpus import Corpus
-from mlgo.evaluation.comparison import Comparison, compare
+from mlgo.evaluation.comparison import Comparison, FunctionRow, compare
 from mlgo.evaluation.corpora.compiled_side import code_of_side, compile_side, link_side, object_path
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
-from mlgo.evaluation.corpora.decisions import check_decisions
 from mlgo.evaluation.policies import ModelOf
 from mlgo.evaluation.sides import DEFAULT, Side, best_without_ml
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
@@ -25,9 +27,10 @@ from mlgo.run.json_fields import Fields
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.score.problem_score import score_of
+from mlgo.trace.no_decisions import no_decisions
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import Trace
+from mlgo.trace.trace import Trace, compile_modules
 
 _LINKED_NAME = "linked.json"
 
@@ -193,6 +196,30 @@ class Evaluation:
         path, remedy = self.folder.path / stage / _LINKED_NAME, "Delete the folder and run again"
         content = files.read_json(path, "linked sizes", remedy)
         return Fields(content, f"linked sizes ({path})", remedy).integers_by_name()
+
+
+def check_decisions(corpus: Corpus, setup: CompileSetup, rows: Sequence[FunctionRow], failed: int) -> None:
+    """Checks that `corpus` has a decision of the problem: without one, every policy would be equal to the default.
+
+    A score that a policy changed, or that the compiler logs for a decision, shows one. Where all are equal to the
+    default's, the modules are compiled once more, with their decisions logged, up to the first that has one.
+
+    Args:
+      rows: what was compared.
+      failed: modules that failed on a side.
+
+    Raises: RunError: no module has a decision (NOTHING_PRODUCED); the message names the likely reason.
+    """
+    changed = any(ratio != 1.0 for row in rows for ratio in row.ratios.values())
+    logged = any(row.decisions for row in rows)
+    if changed or logged or failed == len(corpus.modules):
+        return
+    outcomes = compile_modules(corpus.modules, setup, itertools.repeat(None))
+    with contextlib.closing(outcomes):
+        for _, outcome in outcomes:
+            if isinstance(outcome, CompileResult) and outcome.log is not None and outcome.log.observation_count:
+                return
+    raise no_decisions(corpus, setup.problem)
 
 
 def chosen_reward(problem: Problem, name: str | None) -> str:

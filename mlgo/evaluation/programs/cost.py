@@ -1,5 +1,6 @@
 """Compile cost: time and memory of compiling real sources with several compilers in alternation."""
 
+import json
 import pathlib
 import statistics
 import tempfile
@@ -8,12 +9,24 @@ from typing import Any
 
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain, compile_command, run_tool
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.time_trace import GRANULARITY, STAGES, TraceFailure, parse_time_trace
 from mlgo.evaluation.sides import Side
 from mlgo.evaluation.statistics import summarize_totals
 
 #: Measures of a compile without a trace.
 MEASURES = ("cpu_seconds", "wall_seconds", "memory_mb")
+
+#: Stage -> total in the trace. The register allocator has no total and is summed over functions.
+_TOTALS = {
+    "front_end": "Total Frontend",
+    "optimiser": "Total Optimizer",
+    "code_generation": "Total CodeGenPasses",
+    "inliner": "Total InlinerPass",
+}
+_ALLOCATOR = "Greedy Register Allocator"
+#: The inliner is a part of the optimiser, the allocator of code generation.
+STAGES = (*_TOTALS, "register_allocator")
+#: Shorter passes over one function are not listed, microseconds; one allocation takes about 100.
+GRANULARITY = 20
 
 #: source -> side -> measure or stage -> one number per turn.
 Samples = dict[str, dict[str, dict[str, list[float]]]]
@@ -107,3 +120,28 @@ def _against(
             ratio = {"ratio": summary.geometric_mean, "low": summary.low, "high": summary.high}
             found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio, "sources": summary.modules}
     return found
+
+
+class TraceFailure(Exception):
+    """A file is not a time trace."""
+
+
+def parse_time_trace(content: bytes) -> Mapping[str, float]:
+    """Seconds by stage; 0 for one that did not run.
+
+    Raises: TraceFailure: `content` is not a time trace of a compile.
+    """
+    try:
+        events = json.loads(content)["traceEvents"]
+        totals = {event["name"]: float(event["dur"]) for event in events if str(event["name"]).startswith("Total ")}
+        allocator = sum(
+            float(event["dur"])
+            for event in events
+            if event["name"] == "RunPass" and event["args"].get("detail") == _ALLOCATOR
+        )
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise TraceFailure(f"is not a time trace: {error!r}") from error
+    if "Total Backend" not in totals and "Total Frontend" not in totals:
+        raise TraceFailure("is not a time trace of a compile")
+    seconds = {stage: totals.get(name, 0.0) / 1e6 for stage, name in _TOTALS.items()}
+    return {**seconds, "register_allocator": allocator / 1e6}

@@ -6,9 +6,8 @@ import unittest
 
 import numpy as np
 
-from mlgo.evaluation.programs.cost import MEASURES, chosen_sources, summarize_cost
+from mlgo.evaluation.programs.cost import MEASURES, STAGES, chosen_sources, summarize_cost
 from mlgo.evaluation.programs.program import Program, ProgramRun
-from mlgo.evaluation.programs.time_trace import STAGES
 
 
 def _samples(generator, effect, sources=40, turns=3, noise=0.03):

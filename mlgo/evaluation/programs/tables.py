@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.symbols import Demangler
-from mlgo.evaluation.programs.cost import MEASURES
+from mlgo.evaluation.programs.cost import MEASURES, STAGES
 from mlgo.evaluation.programs.perf import CHOSEN
 from mlgo.evaluation.programs.run_time import COUNTS, LTO_COUNTS
 from mlgo.evaluation.programs.run_time import SIZES as RUN_SIZES
 from mlgo.evaluation.programs.size import LTO_SIZES, SIZES
-from mlgo.evaluation.programs.time_trace import STAGES
 from mlgo.evaluation.sides import DEFAULT
 from mlgo.run.tabular import encode_csv, markdown_code, markdown_head, markdown_row
 

@@ -6,7 +6,7 @@ import unittest
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.evaluation.programs.time_trace import STAGES, TraceFailure, parse_time_trace
+from mlgo.evaluation.programs.cost import STAGES, TraceFailure, parse_time_trace
 
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
