@@ -5,6 +5,7 @@
 
 `@corpora//:zstd` is the C++ library, `@corpora//:zstd_sources` the files that it and the package's program are made of, and
 `@corpora//:zstd_root` their tree, or a file at its top. Programs of exam_programs.bzl have the latter two. Nothing is fetched until one is asked for.
+`@corpora//:samples.bzl` has what samples.json says.
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
@@ -23,11 +24,16 @@ def _hub_impl(rctx):
     aliases = [_ALIAS.format(alias = alias, actual = actual) for alias, actual in rctx.attr.aliases.items()]
     rctx.file("BUILD.bazel", "\n".join(aliases), executable = False)
     rctx.file("REPO.bazel", "", executable = False)
+    samples = json.decode(rctx.read(rctx.attr._samples))
+    rctx.file("samples.bzl", "".join(["{} = {}\n".format(name, repr(sources)) for name, sources in samples.items()]), executable = False)
 
 _hub = repository_rule(
     implementation = _hub_impl,
     doc = "One repository for all libraries and programs.",
-    attrs = {"aliases": attr.string_dict(doc = "Name of a target -> label that it stands for.", mandatory = True)},
+    attrs = {
+        "aliases": attr.string_dict(doc = "Name of a target -> label that it stands for.", mandatory = True),
+        "_samples": attr.label(default = Label("//third_party/corpora:samples.json")),
+    },
 )
 
 def _corpora_impl(mctx):
