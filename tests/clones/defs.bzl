@@ -42,7 +42,7 @@ def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, disk
     py_test(
         name = name,
         args = (["--share=$(rootpath {})".format(file) for file in _FETCHED] if shared else []) + args,
-        data = data + (_FETCHED if shared else []),
+        data = depset(data + (_FETCHED if shared else [])).to_list(),
         env_inherit = _INHERITED + (["MLGO_TEST_DISK_CACHE"] if (shared if disk_cache == None else disk_cache) else []),
         # Two processors: a nested build takes what there is.
         tags = tags + [

@@ -3,6 +3,13 @@
 _POLICY_FILES = ["policy.json", "saved_model.pb", "weights.npz"]
 _MODEL_FILES = ["model.tflite", "output_spec.json"]
 
+# For the development clang: of each problem a policy with random weights, and one that looks at fewer features.
+MADE_UP_TFLITE = [
+    "//tests/policies:{}_{}_tflite".format(kind, short)
+    for kind in ["random", "fewer_features"]
+    for short in ["eviction", "inlining", "priority"]
+]
+
 def made_up_policy(name, what = "random", problem = "inlining_for_size", seed = 1, leave_out = None, unknown = None, **kwargs):
     """A policy directory called `name`.
 
