@@ -3,12 +3,11 @@
 Example:
   ./bazelw run //third_party/debian:lock              # everything at today's versions
   ./bazelw run //third_party/debian:lock -- --only_missing   # keep what is pinned, add what is new
-  ./bazelw run //third_party/debian:lock -- --at_risk        # print what would be lost if testing moved tomorrow
   ./bazelw run //third_party/debian:lock -- --missing_for=arm64   # print which packages arm64 lacks
 
 apt resolves versions and checks the archive's signature, without privileges. Each changed package is printed on a line:
 `+` added, `-` removed, `~` changed. The other architectures get the packages of amd64, in the same versions where these
-exist.
+exist. dated.json gets the time of the indexes and the address of Debian's dated archive, which keeps the pinned files.
 """
 
 import argparse
@@ -17,15 +16,14 @@ import os
 import pathlib
 import sys
 import tempfile
-from typing import Callable, Dict, List, Mapping, Sequence
+from typing import Callable, Dict, List, Mapping, Sequence, Tuple
 
 import architectures
-import at_risk
 import counterparts
+import dated
 import lockfile
 import mirrors
 import newest
-import places
 import resolve
 
 
@@ -106,9 +104,17 @@ class Indexes:
             )
         return self._read[family]
 
+    def dated_suites(self) -> Dict[str, dated.Suite]:
+        """Of the indexes that were read; see `PrivateApt.dated_suites`."""
+        return {name: suite for apt in self._read.values() for name, suite in apt.dated_suites().items()}
 
-def relocked(packages_json: pathlib.Path, old: lockfile.Lock, only_missing: bool) -> lockfile.Lock:
-    """The lock of all architectures for the requests in `packages_json`; see `resolve_request` for `only_missing`.
+
+def relocked(
+    packages_json: pathlib.Path, old: lockfile.Lock, only_missing: bool
+) -> Tuple[lockfile.Lock, Dict[str, dated.Suite]]:
+    """(the lock of all architectures for the requests in `packages_json`, the suites whose indexes were read).
+
+    See `resolve_request` for `only_missing`.
 
     Raises:
         lockfile.LockError: `packages_json` cannot be used.
@@ -116,21 +122,21 @@ def relocked(packages_json: pathlib.Path, old: lockfile.Lock, only_missing: bool
     """
     with tempfile.TemporaryDirectory() as scratch:
         request = lockfile.load_request(packages_json)
-        new = resolve_request(request, old, only_missing, Indexes(request.suites, scratch, architectures.AMD64))
+        amd64 = Indexes(request.suites, scratch, architectures.AMD64)
+        new = resolve_request(request, old, only_missing, amd64)
+        read = amd64.dated_suites()
         others = {}
         for architecture in architectures.OTHERS:
             request = lockfile.load_request(packages_json, architecture)
             indexes = Indexes(request.suites, scratch, architecture)
             others[architecture.name] = counterparts.resolved(new, old, request, architecture, only_missing, indexes)
-    return dataclasses.replace(new, counterparts=others)
+            read = {**indexes.dated_suites(), **read}
+    return dataclasses.replace(new, counterparts=others), read
 
 
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only_missing", action="store_true", help="keep pinned versions, resolve only new names")
-    parser.add_argument(
-        "--at_risk", action="store_true", help="print the archives that only testing has, and change nothing"
-    )
     parser.add_argument(
         "--missing_for",
         metavar="ARCHITECTURE",
@@ -150,23 +156,29 @@ def main(arguments=None) -> int:
             else os.path.dirname(os.path.abspath(__file__))
         )
     )
-    lock_path = directory / "lock.json"
+    lock_path, dated_path = directory / "lock.json", directory / dated.PATH.name
     try:
         old = lockfile.load(lock_path) if lock_path.exists() else lockfile.Lock({}, {}, {})
-        if options.at_risk:
-            print("\n".join(at_risk.assess(old, places.load_upstream()).lines()))
-            return 0
         if options.missing_for:
             asked = architectures.named(options.missing_for, "--missing_for")
             print("\n".join(counterparts.missing(old, asked).lines(asked.name)))
             return 0
-        new = relocked(directory / "packages.json", old, options.only_missing)
+        new, read = relocked(directory / "packages.json", old, options.only_missing)
+        kept = dated.load(dated_path) if dated_path.exists() else {}
+        suites = dated.merged(kept, read, options.only_missing)
     except (lockfile.LockError, resolve.ResolveError, mirrors.MirrorError) as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1
-    temporary = lock_path.with_suffix(".json.new")
-    temporary.write_text(new.to_json(), encoding="utf-8")
-    os.replace(temporary, lock_path)
+    for path, text in ((lock_path, new.to_json()), (dated_path, dated.to_json(suites))):
+        temporary = path.with_suffix(".json.new")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    for name in sorted(set(read) - set(suites)):
+        print(
+            f"lock: {dated_path.name} has no address for {name}: neither its Release file nor this machine's apt names "
+            "one; lock once with apt 3.0 or newer",
+            file=sys.stderr,
+        )
     for line in changes(old, new):
         print(line)
     for architecture in (architectures.AMD64, *architectures.OTHERS):

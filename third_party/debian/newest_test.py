@@ -14,7 +14,7 @@ import resolve
 from third_party.debian.testing import archives
 
 
-def entry(name, version, source, suite="bookworm"):
+def entry(name, version, source, suite="of-a-test"):
     made = archives.entry(name, f"{name} {version}".encode(), f"pool/main/x/{source}/{name}_{version}_amd64.deb")
     return dataclasses.replace(made, version=version, suite=suite)
 

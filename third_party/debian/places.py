@@ -1,4 +1,5 @@
-"""Places of a pinned archive beyond the mirrors: other pools, sibling archives, folders, upstream's releases.
+"""Places of a pinned archive beyond the mirrors: other pools, sibling archives, folders, the dated archive, upstream's
+releases.
 
 Every place is tried with the digest that the lock or `upstream.json` pins, so a wrong place costs one request. The
 repository rules do not watch this file: whatever it finds, the unpacked files are those that were pinned.
@@ -12,6 +13,7 @@ import re
 import urllib.parse
 from typing import Dict, Iterator, List, Optional, Sequence
 
+import dated
 import lockfile
 import mirrors
 
@@ -75,7 +77,8 @@ def siblings(base: str) -> List[str]:
 
 
 def beyond_the_mirrors(entry: lockfile.Entry, bases: Sequence[str], upstream: Dict[str, dict]) -> Iterator[Place]:
-    """Where else to look, best first: other pools, sibling archives, folders of archives, upstream's release.
+    """Where else to look, best first: other pools, sibling archives, folders of archives, the dated archive, upstream's
+    release, which may be another packing.
 
     Args:
         entry: the archive that is at its pinned path on no mirror.
@@ -97,6 +100,9 @@ def beyond_the_mirrors(entry: lockfile.Entry, bases: Sequence[str], upstream: Di
             for name in names:
                 kept = released.entry if released and name == released.entry.sha256 else entry
                 yield Place("a folder of archives", base, dataclasses.replace(kept, path=name))
+    for base in dated.bases(entry.suite, dated.load()):
+        if base not in bases:
+            yield Place("the dated archive", base, entry)
     if released:
         yield released
 

@@ -141,7 +141,10 @@ class EveryArchiveTest(unittest.TestCase):
                 tarball["url"] = f"{host}/{name}.tar"
                 tarball.pop("size", None), tarball.pop("sha256", None)
                 released[f"{name}.tar"] = bytes_of(lock.sources[name])
-            with unittest.mock.patch.object(places, "load_upstream", lambda: upstream):
+            with (
+                unittest.mock.patch.object(places, "load_upstream", lambda: upstream),
+                unittest.mock.patch.object(places.dated, "load", dict),
+            ):
                 answers = {entry: self.answers(entry, root, mirror, backup) for entry in entries}
         self.assertGreater(len(answers), 300)
         for entry, (gone, moved) in answers.items():
