@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The steps of github.yml and gitlab.yml, in their order:
 #
-#     examples/ci/steps.sh configure | test | compare | package
+#     examples/ci/steps.sh configure | test | compare | package | release
 #
 # Variables of `configure`. It writes user.bazelrc, which Bazel reads in all later steps:
 #   CACHE_URL            cache server, such as https://cache.example:8763; empty: no cache
@@ -16,6 +16,8 @@
 #   BASE                 commit whose models/$PROBLEM/policy is the reference; default origin/main
 #   CORPUS               default: the held-out corpus of //mlgo:evaluate
 #   ALLOWED              how much worse than the reference the policy may be; default 0.1%
+# Variables of `release`, which writes out/ci/release and, from CHANGELOG.md, out/ci/notes.md:
+#   TAG                  of the release: v and the version in MODULE.bazel
 #
 # Results: out/ci. Exit codes: 0 done, 2 a variable is wrong, 12 the policy is worse than allowed, others are Bazel's.
 set -euo pipefail
@@ -87,10 +89,22 @@ package() {
   cp -Lf bazel-bin/release/packaging/mlgo-clang-*.tar.gz out/ci/
 }
 
+release() {
+  local version
+  version=$(awk -F'"' '/^ *version = / { print $2; exit }' MODULE.bazel)
+  [ "${TAG:-}" = "v$version" ] || refuse "TAG is \"${TAG:-}\", and MODULE.bazel has version $version: tag v$version, or change the version"
+  mkdir -p out/ci
+  awk -v heading="## $version" '/^## / { found = $0 == heading; next } found' CHANGELOG.md > out/ci/notes.md
+  [ -s out/ci/notes.md ] || refuse "CHANGELOG.md has no section \"## $version\": write what changed"
+  rm -rf out/ci/release
+  ./bazelw run "${options[@]}" //release:publish -- --to="$PWD/out/ci/release"
+}
+
 case ${1:-} in
   configure) configure ;;
   test) test_all ;;
   compare) compare ;;
   package) package ;;
-  *) refuse "\"${1:-}\" is no step: give configure, test, compare or package" ;;
+  release) release ;;
+  *) refuse "\"${1:-}\" is no step: give configure, test, compare, package or release" ;;
 esac

@@ -16,7 +16,9 @@ import check_jsonschema
 from ruamel.yaml import YAML
 
 RUNFILES = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"])
-GITHUB, GITLAB, STEPS = (RUNFILES / "examples/ci" / name for name in ("github.yml", "gitlab.yml", "steps.sh"))
+GITHUB, GITHUB_RELEASE, GITLAB, STEPS = (
+    RUNFILES / "examples/ci" / name for name in ("github.yml", "github_release.yml", "gitlab.yml", "steps.sh")
+)
 #: What the linter's wheel brings lies in `bin` of the site.
 ZIZMOR = pathlib.Path(check_jsonschema.__file__).parents[1] / "bin" / "zizmor"
 CALL = re.compile(r"examples/ci/(steps\.sh \w+|comment\.py)")
@@ -45,11 +47,13 @@ class FilesTest(unittest.TestCase):
 
     def test_github_schema(self):
         options = ["--builtin-schema=vendor.github-workflows"]
-        self.assertEqual(self.check_schema(GITHUB, *options)[0], 0, self.check_schema(GITHUB, *options)[1])
+        limit = "--builtin-schema=custom.github-workflows-require-timeout"
+        for path in (GITHUB, GITHUB_RELEASE):
+            for schema in (*options, limit):
+                code, said = self.check_schema(path, schema)
+                self.assertEqual(code, 0, said)
         wrong = self.changed(GITHUB, "runs-on:", "runs_on:")
         self.assertIn("runs_on", self.check_schema(wrong, *options)[1])
-        limits = self.check_schema(GITHUB, "--builtin-schema=custom.github-workflows-require-timeout")
-        self.assertEqual(limits[0], 0, limits[1])
 
     def test_gitlab_schema(self):
         options = ["--builtin-schema=vendor.gitlab-ci", "--data-transform=gitlab-ci"]
@@ -69,12 +73,13 @@ class FilesTest(unittest.TestCase):
         return [finding["ident"] for finding in json.loads(done.stdout)]
 
     def test_linter(self):
-        self.assertEqual(self.lint(GITHUB), [])
+        self.assertEqual((self.lint(GITHUB), self.lint(GITHUB_RELEASE)), ([], []))
         self.assertIn("artipacked", self.lint(self.changed(GITHUB, "persist-credentials: false", "clean: true")))
 
     def test_actions_are_pinned(self):
-        used = [step["uses"] for job in load(GITHUB)["jobs"].values() for step in job["steps"] if "uses" in step]
-        self.assertGreater(len(used), 4)
+        jobs = [job for path in (GITHUB, GITHUB_RELEASE) for job in load(path)["jobs"].values()]
+        used = [step["uses"] for job in jobs for step in job["steps"] if "uses" in step]
+        self.assertGreater(len(used), 7)
         for name in used:
             self.assertRegex(name, DIGEST)
 
@@ -84,6 +89,17 @@ class FilesTest(unittest.TestCase):
         steps = [" ".join(CALL.findall(" ".join(lines))) for lines in (workflow, pipeline)]
         self.assertEqual(steps[0], "steps.sh configure steps.sh test steps.sh compare steps.sh package comment.py")
         self.assertEqual(steps[1], steps[0])
+        release = load(GITHUB_RELEASE)["jobs"]["build"]["steps"]
+        self.assertEqual(
+            CALL.findall(" ".join(step.get("run", "") for step in release)),
+            CALL.findall(" ".join(load(GITLAB)["release_files"]["script"])),
+        )
+
+    def test_what_builds_a_release_cannot_publish_it(self):
+        jobs = load(GITHUB_RELEASE)["jobs"]
+        self.assertEqual({name: job["permissions"] for name, job in jobs.items()}["build"], {"contents": "read"})
+        self.assertEqual([name for name, job in jobs.items() if "write" in job["permissions"].values()], ["publish"])
+        self.assertNotIn("secrets.", GITHUB_RELEASE.read_text(encoding="utf-8"))
 
     def test_both_run_in_debian_12_with_the_same_packages(self):
         workflow, pipeline = load(GITHUB)["jobs"]["build"], load(GITLAB)["build"]

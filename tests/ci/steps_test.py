@@ -86,9 +86,35 @@ class StepsTest(unittest.TestCase):
                 self.assertNotIn("secret", said)
                 self.assertFalse(self.settings.exists())
 
+    def release(self, tag, version="1.2.3", changes="# Changes\n\n## 1.2.3\n\n- new\n\n## 1.2.2\n\n- old\n"):
+        """Exit code and standard error of `release` with a bazelw that writes down its arguments."""
+        (self.clone / "MODULE.bazel").write_text(f'module(\n    name = "m",\n    version = "{version}",\n)\n')
+        (self.clone / "CHANGELOG.md").write_text(changes)
+        bazelw = self.clone / "bazelw"
+        bazelw.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > out/ci/called\n')
+        bazelw.chmod(0o755)
+        return self.run_step("release", TAG=tag)
+
+    def test_a_release(self):
+        self.assertEqual(self.release("v1.2.3"), (0, ""))
+        out = self.clone / "out/ci"
+        self.assertEqual((out / "notes.md").read_text(), "\n- new\n\n")
+        called = (out / "called").read_text().splitlines()
+        self.assertEqual(called[0], "run")
+        self.assertEqual(called[-3:], ["//release:publish", "--", f"--to={self.clone.resolve()}/out/ci/release"])
+
+    def test_a_release_of_another_version_is_refused(self):
+        code, said = self.release("v1.2.4")
+        self.assertEqual(
+            (code, said[:80]), (2, 'steps.sh: TAG is "v1.2.4", and MODULE.bazel has version 1.2.3: tag v1.2.3, or ch')
+        )
+        code, said = self.release("v2.0.0", version="2.0.0")
+        self.assertEqual((code, said), (2, 'steps.sh: CHANGELOG.md has no section "## 2.0.0": write what changed\n'))
+        self.assertFalse((self.clone / "out/ci/called").exists())
+
     def test_an_unknown_step(self):
         self.assertEqual(
-            self.run_step("all"), (2, 'steps.sh: "all" is no step: give configure, test, compare or package\n')
+            self.run_step("all"), (2, 'steps.sh: "all" is no step: give configure, test, compare, package or release\n')
         )
 
 
