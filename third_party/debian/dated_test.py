@@ -203,6 +203,35 @@ class CloneOfLastYearTest(unittest.TestCase):
             said, r"mended 1\.0: found in the dated archive, http\S*/archive/debian-security/20251127T000000Z/"
         )
 
+    def no_mirror(self):
+        """mirrors.py of the clone, on a machine whose apt names none."""
+        path = self.clone / "mirrors.py"
+        text = path.read_text(encoding="utf-8")
+        self.assertIn('APT_ETC = "/etc/apt"', text)
+        path.write_text(text.replace('APT_ETC = "/etc/apt"', 'APT_ETC = "/nowhere"'), encoding="utf-8")
+
+    def test_no_mirror_need_be_named(self):
+        self.no_mirror()
+        self.archive = DatedArchive(self.contents, A_YEAR_AGO)
+        with self.archive.serving():
+            code, said = self.unpack("")
+        self.assertEqual(code, 0, said)
+        self.assertEqual(archives.tree(self.root / "usr/share"), {"moved": b"moved", "mended": b"mended"})
+        self.assertRegex(said, "no Debian mirror: .*--debian_mirror=URL.*from Debian's dated archive, which is slow")
+        self.assertNotIn("found in", said)
+
+    def test_without_a_network_it_says_how_to_name_a_mirror(self):
+        self.no_mirror()
+        self.archive = DatedArchive(self.contents, A_YEAR_AGO)
+        with self.archive.serving():
+            pass  # No process listens there any more.
+        code, said = self.unpack("")
+        self.assertEqual(code, 1)
+        self.assertRegex(
+            said, r"can be reached \(.*Connection refused.*\), so (moved|mended) 1\.0 is missing\..*name a mirror"
+        )
+        self.assertFalse((self.scratch / "cache/mlgo/archives/gone").exists())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -88,13 +88,21 @@ def fetch(
 def fetch_with_environment(
     entries: Iterable[lockfile.Entry], environ: Mapping[str, str], progress: meter_lib.Progress = to_stderr
 ) -> Dict[lockfile.Entry, pathlib.Path]:
-    """`fetch` with the user's cache and mirrors; looks for mirrors only when an entry is missing."""
+    """`fetch` with the user's cache and mirrors; looks for mirrors only when an entry is missing.
+
+    Without a mirror, the archives come from the places beyond the mirrors, of which the dated archive has all.
+    """
     entries = list(dict.fromkeys(entries))
     cache_dir = default_cache(environ)
     paths = cached(entries, cache_dir)
     missing = [entry for entry in entries if entry not in paths]
     if missing:
-        paths.update(_Fetch(cache_dir, mirrors_lib.find_mirrors(environ), LIMITS, progress).all(missing))
+        try:
+            bases = mirrors_lib.find_mirrors(environ)
+        except mirrors_lib.MirrorError as error:
+            bases = []
+            progress(f"debian: {error}. Archives now come from Debian's dated archive, which is slow")
+        paths.update(_Fetch(cache_dir, bases, LIMITS, progress).all(missing))
     return paths
 
 
@@ -176,12 +184,17 @@ class _Fetch:
                 download = race.Race(place.entry, path, asked, self._limits, self._meter, self._stopped)
                 if not _has_run(download, path):
                     tried[str(place)] = download.failures[place.base]
-                    self._tell(entry, [str(place)], tried)
+                    if not asked.why_given_up(place.base):
+                        self._tell(entry, [str(place)], tried)
                     continue
-            self._meter.note(f"{entry.name} {entry.version}: found in {sources.printable(str(place))}")
+            if self._bases:
+                self._meter.note(f"{entry.name} {entry.version}: found in {sources.printable(str(place))}")
             self._meter.add(0, files=1)
             return path
-        error = _missing(entry, self._bases, failures, len(tried), places.REMEDY)
+        if self._bases:
+            error = _missing(entry, self._bases, failures, len(tried), places.REMEDY)
+        else:
+            error = _missing(entry, list(tried), tried, 0, places.REMEDY)
         if type(error) is FetchError:  # It is gone; the subclasses are of mirrors that may have it later.
             places.remember_gone(entry, self._cache_dir)
         raise error
