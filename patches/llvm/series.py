@@ -21,9 +21,9 @@ _MAIL = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
 From: mlgo <mlgo@example.com>
 Date: Thu, 1 Jan 2026 00:00:00 +0000
-Subject: [PATCH {number}/{count}] [MLGO] {title}
+Subject: [PATCH {number}/{count}] {subject}
 
-{reason}
+{body}
 ---
 {diff}"""
 _FILE = re.compile(r"^(?:diff --git .*\n)?(?=--- a/(\S+)\n)", re.MULTILINE)
@@ -38,15 +38,18 @@ def needs_ours(patch: str) -> bool:
     return any(f'\n+#include "{header}"' in patch for header in HEADERS_OF_OURS)
 
 
-def mail(name: str, patch: str, number: int, count: int) -> str:
-    """The patch as `git am` reads it. Raises: UnusablePatch: it has no reason or no change."""
+def mail(subject: str, body: str, diff: str, number: int, count: int) -> str:
+    """One commit as `git am` reads it."""
+    return _MAIL.format(number=number, count=count, subject=subject, body=body, diff=diff)
+
+
+def split(name: str, patch: str) -> tuple[str, str]:
+    """The reason that the patch opens with, and its change with git's lines. Raises: UnusablePatch: it lacks one."""
     start = _FILE.search(patch)
     reason = patch[: start.start()].strip() if start else ""
     if not reason:
         raise UnusablePatch(f"{name}: does not open with its purpose and go on with a change; see patches/README.md")
-    diff = _FILE.sub(r"diff --git a/\1 b/\1\n", patch[start.start() :])
-    title = name.removesuffix(".patch").replace("_", " ")
-    return _MAIL.format(number=number, count=count, title=title, reason=reason, diff=diff)
+    return reason, _FILE.sub(r"diff --git a/\1 b/\1\n", patch[start.start() :])
 
 
 def series(order: Sequence[str], patches: dict[str, str]) -> dict[str, str]:
@@ -58,10 +61,16 @@ def series(order: Sequence[str], patches: dict[str, str]) -> dict[str, str]:
         names = ", ".join(missing)
         raise UnusablePatch(f"versions.json names {names}, which patches/llvm does not have; correct one of them")
     chosen = [name for name in order if not needs_ours(patches[name])]
-    return {
-        f"{number:04}-{name.replace('_', '-')}": mail(name, patches[name], number, len(chosen))
-        for number, name in enumerate(chosen, start=1)
-    }
+    commits = {}
+    for number, name in enumerate(chosen, start=1):
+        subject = "[MLGO] " + name.removesuffix(".patch").replace("_", " ")
+        commits[file_name(number, name)] = mail(subject, *split(name, patches[name]), number, len(chosen))
+    return commits
+
+
+def file_name(number: int, name: str) -> str:
+    """`0001-a-reason.patch` of the patch `a_reason.patch`."""
+    return f"{number:04}-{name.replace('_', '-')}"
 
 
 def main(arguments: list[str]) -> int:
@@ -73,11 +82,15 @@ def main(arguments: list[str]) -> int:
     flags = parser.parse_args(arguments)
     version = json.loads(flags.versions.read_text(encoding="utf-8"))["versions"][flags.major]
     order = [label.rpartition(":")[2] for label in version["patches"]["llvm_source"]]
-    found = series(order, {path.name: path.read_text(encoding="utf-8") for path in flags.patches})
-    flags.output.mkdir(parents=True, exist_ok=True)
-    for name, content in found.items():
-        (flags.output / name).write_text(content, encoding="utf-8")
+    write(flags.output, series(order, {path.name: path.read_text(encoding="utf-8") for path in flags.patches}))
     return 0
+
+
+def write(folder: pathlib.Path, commits: dict[str, str]) -> None:
+    """Writes file name -> content into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in commits.items():
+        (folder / name).write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

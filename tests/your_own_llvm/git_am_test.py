@@ -18,9 +18,8 @@ MAJOR, *SOURCES = sys.argv[1:]
 class GitAmTest(unittest.TestCase):
     def setUp(self):
         versions = json.loads(runfile("third_party/llvm/versions.json").read_text(encoding="utf-8"))["versions"]
-        names = [label.rpartition(":")[2] for label in versions[MAJOR]["patches"]["llvm_source"]]
-        folder = runfile(f"patches/llvm/{MAJOR}/{names[0]}").parent
-        self.patches = [(name, (folder / name).read_text(encoding="utf-8")) for name in names]
+        paths = [label.removeprefix("//").replace(":", "/") for label in versions[MAJOR]["patches"]["llvm_source"]]
+        self.patches = [(pathlib.Path(path).name, runfile(path).read_text(encoding="utf-8")) for path in paths]
         self.fork = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def git(self, *words: str) -> str:

@@ -55,7 +55,7 @@ def _packages(lock, tag, architecture):
     group = lock["groups"].get(tag.group, {})
     if tag.group and not group:
         fail(missing_entry("group", tag.group, lock["groups"].keys()))
-    table = lock["packages"].get(tag.suite, {})
+    table = dict(lock["packages"].get(tag.suite, {}), **lock["packages"].get(tag.version.get("suite", ""), {}))
     return [
         entry_of("package", name, entries, architecture)
         for entries, names in [(group, group.keys()), (table, tag.packages)]
@@ -74,7 +74,7 @@ def _versions(mctx, tag):
 
 def _instances(mctx, tags, fields, architecture):
     return [
-        struct(**{field: filled_for(architecture, getattr(made, field)) for field in fields})
+        struct(version = made.version, **{field: filled_for(architecture, getattr(made, field)) for field in fields})
         for tag in tags
         for made in instances(tag, fields, *_versions(mctx, tag))
     ]
@@ -88,6 +88,7 @@ def _tree(tag, name, entries, patchelf, architecture):
         exclude = tag.exclude,
         rpath = tag.rpath,
         patchelf = patchelf if tag.rpath else [],
+        older_glibc = tag.version.get("older_glibc", False),
         patches = tag.patches,
         build_file = tag.build_file,
     )

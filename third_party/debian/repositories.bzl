@@ -31,6 +31,10 @@ def _debian_repository_impl(rctx):
     if result.return_code:
         fail(failed(rctx.name, result.stderr))
     rctx.delete(".request.json")
+    if rctx.attr.older_glibc:
+        result = rctx.execute([python, "-EsB", rctx.path(Label("//third_party/debian:older_glibc.py"))], timeout = rctx.attr.timeout)
+        if result.return_code:
+            fail(failed(rctx.name, result.stderr))
     for patch in rctx.attr.patches:
         rctx.patch(patch, strip = 1)
     if rctx.attr.build_file:
@@ -53,6 +57,7 @@ debian_repository = repository_rule(
         "include": attr.string_list(doc = "For a source: path prefixes (ending in /) or shell patterns that are unpacked; empty means all."),
         "keep_bazel_files": attr.bool(doc = "For a source: keep its own BUILD and MODULE files."),
         "kind": attr.string(doc = "`packages` or `source`.", values = ["packages", "source"], mandatory = True),
+        "older_glibc": attr.bool(doc = "Make programs that were linked against a newer glibc run with Debian 12's."),
         "patchelf": attr.string_list(doc = "Lock entries of `patchelf_entries`; needed with `rpath`."),
         "patches": attr.label_list(doc = "Patches in -p1 form, applied in order.", allow_files = True),
         "rpath": attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),

@@ -3,9 +3,11 @@
 The file names an environment variable that chooses a version, the default, and the versions:
 
     {"variable": "MLGO_LLVM_MAJOR", "default": "22", "targets": ["clang"],
-     "versions": {"22": {"version": "22.1.8", "patches": {"llvm_source": ["//patches/llvm/22:a.patch"]}}}}
+     "versions": {"22": {"version": "22.1.8", "patches": {"llvm_source": ["//patches/llvm/22:a.patch"]}},
+                  "23": {"version": "23.1.4", "suite": "sid", "older_glibc": true}}}
 
-`{major}` in a tag's strings is replaced by a version's key. A tag whose name contains it makes one repository per version; any other
+A version with `suite` takes those of its packages from there that packages.json lists for it. With `older_glibc`, its programs were linked
+against a newer glibc than Debian 12's and are made to run with that one (older_glibc.py). `{major}` in a tag's strings is replaced by a version's key. A tag whose name contains it makes one repository per version; any other
 tag makes one repository, of the chosen version.
 """
 
@@ -55,17 +57,18 @@ def instances(tag, fields, file, chosen):
         fields: names of its attributes.
         file: the decoded versions file, or None for a tag without versions.
         chosen: the chosen version; None without versions.
-    Returns: list of struct with `fields`; `patches` holds the version's own patches as well.
+    Returns: list of struct with `fields` and `version`, what the file says about the version; `patches` holds the version's own patches
+        as well.
     """
     given = {field: getattr(tag, field) for field in fields}
     if not file:
-        return [struct(**given)]
+        return [struct(version = {}, **given)]
     made = []
     for major in file["versions"] if "{major}" in tag.name else [chosen]:
         values = {field: filled(value, major) for field, value in given.items()}
         patches = file["versions"][major].get("patches", {}).get(values["name"], [])
         values["patches"] = given.get("patches", []) + [Label(patch) for patch in patches]
-        made.append(struct(**values))
+        made.append(struct(version = file["versions"][major], **values))
     return made
 
 _CHOSEN = '''"""The chosen version, as the versions file describes it."""

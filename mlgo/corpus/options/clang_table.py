@@ -14,12 +14,13 @@ _PREFIX_TABLE = re.compile(r"OptionPrefixesTable\[\] = \{(?P<rows>.*?)\};", re.D
 _PREFIX_ROW = re.compile(r"^\s*\d+ /\* prefixes \*/(?P<prefixes>.*)$", re.MULTILINE)
 _SPELLING = re.compile(r"/\* (.*) \*/")
 
-# Places in an entry. SubCommandIDs, which LLVM 21 added, stands behind them.
+# Places in an entry. SubCommandIDs stands behind them.
 _ID, _KIND, _ALIAS, _ALIAS_ARGUMENTS, _VISIBILITY, _COUNT, _VALUES = 2, 3, 5, 6, 8, 9, 13
 #: Visibilities of options that clang's driver takes when it is called as `clang` or `clang++`.
 _DRIVER = frozenset(("DefaultVis", "ClangOption"))
-# An entry with marshalling ends in: key path, default, implied (2), normaliser, denormaliser, merger, extractor, index.
-_KEY_PATH, _NORMALIZER = -9, -5
+# An entry with marshalling goes on with: two flags, key path, default, implied (2), normaliser, denormaliser; up to
+# LLVM 22 also merger and extractor; index.
+_KEY_PATH, _NORMALIZER = 17, 21
 
 
 def read_clang_table(text: str, shown: str) -> dict[str, dict[str, Any]]:

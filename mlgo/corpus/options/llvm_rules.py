@@ -14,7 +14,7 @@ _MORE_THAN_CODE = re.compile(
       print | dump | view | (^|-)dot(-|$) | (^|-)stats?(-|$)   # text and graphs of passes, to the terminal or to files
     | (^|-)debug(?!-?(info|variable|macro|line)) | ^debugify   # text, or a pass that also prints
     | ^time- | (^|-)timers(-|$) | ^insert-timing | ^track- | ^trace-  # measurements
-    | (^|-)verbos | (^|-)report(-|$) | (^|-)show(-|$) | remark | bisect | (^|-)crash- | ^color$
+    | (^|-)verbos | (^|-)report(-|$) | (^|-)show(-|$) | remark | bisect | (^|-)crash(-|$) | ^color$
     | interactive                                              # a policy over named pipes
     | ^exec | ^threads$ | ^disable-symbolication$              # processes and threads
     | verify-hsa-metadata                                      # prints what it parsed
@@ -43,7 +43,7 @@ WRITES = frozenset(
     lto-pass-remarks-output lto-stats-file mcfg-dot-filename-prefix memprof-dot-file-path-prefix
     module-summary-dot-file opt-bisect-print-ir-path print-changed-diff-path
     print-changed-dot-path print-on-crash-path regalloc-priority-training-log regalloc-training-log training-log
-    wholeprogramdevirt-write-summary
+    stack-usage-file wholeprogramdevirt-write-summary
     """.split()
 )
 
@@ -51,11 +51,11 @@ _WORDS = re.compile(r"[A-Za-z0-9_.:,;+*=-]*")
 # Strings that become names, sections or lists in the code, and are never opened.
 _TEXTS = frozenset(
     """
-    aarch64-stack-hazard-size alloc-token-prefix amdgpu-sched-strategy asan-memory-access-callback-prefix
-    bbsections-cold-text-prefix break-anti-dependencies default-gcov-version force-attribute force-remove-attribute
-    hotcoldsplit-cold-section-name hwasan-memory-access-callback-prefix icp-ignored-base-types
-    memprof-memory-access-callback-prefix memprof-runtime-default-options spirv-ext sve-tail-folding target-abi
-    wholeprogramdevirt-skip x86-align-branch
+    aarch64-stack-hazard-size alloc-token-prefix amdgpu-sched-strategy asan-memory-access-callback-prefix bbsections-
+    cold-text-prefix break-anti-dependencies default-gcov-version epilogue-vectorization-force-VF force-attribute force-
+    remove-attribute force-vector-width hotcoldsplit-cold-section-name hwasan-memory-access-callback-prefix icp-ignored-
+    base-types memprof-memory-access-callback-prefix memprof-runtime-default-options spirv-ext sve-tail-folding target-
+    abi wholeprogramdevirt-skip x86-align-branch
     """.split()
 )
 
