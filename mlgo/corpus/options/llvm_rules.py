@@ -51,11 +51,11 @@ _WORDS = re.compile(r"[A-Za-z0-9_.:,;+*=-]*")
 # Strings that become names, sections or lists in the code, and are never opened.
 _TEXTS = frozenset(
     """
-    aarch64-stack-hazard-size alloc-token-prefix amdgpu-sched-strategy asan-memory-access-callback-prefix bbsections-
-    cold-text-prefix break-anti-dependencies default-gcov-version epilogue-vectorization-force-VF force-attribute force-
-    remove-attribute force-vector-width hotcoldsplit-cold-section-name hwasan-memory-access-callback-prefix icp-ignored-
-    base-types memprof-memory-access-callback-prefix memprof-runtime-default-options spirv-ext sve-tail-folding target-
-    abi wholeprogramdevirt-skip x86-align-branch
+    aarch64-stack-hazard-size alloc-token-prefix amdgpu-sched-strategy asan-memory-access-callback-prefix
+    bbsections-cold-text-prefix break-anti-dependencies default-gcov-version epilogue-vectorization-force-VF
+    force-attribute force-remove-attribute force-vector-width hotcoldsplit-cold-section-name
+    hwasan-memory-access-callback-prefix icp-ignored-base-types memprof-memory-access-callback-prefix
+    memprof-runtime-default-options spirv-ext sve-tail-folding target-abi wholeprogramdevirt-skip x86-align-branch
     """.split()
 )
 
