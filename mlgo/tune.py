@@ -33,11 +33,10 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.compiler.executor import CountingExecutor, available_cores
+from mlgo.compiler.executor import CountingExecutor
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.policies import Policies
-from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import packages_from_flags
 from mlgo.evaluation.programs.program import load_program
 from mlgo.flags.compiling import (
@@ -48,7 +47,7 @@ from mlgo.flags.compiling import (
     define_compiler_flags,
     define_gin_flags,
 )
-from mlgo.flags.counting import define_program_tool_flags
+from mlgo.flags.counting import define_program_tool_flags, toolchain_from_flags
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags
 from mlgo.flags.report_page import PAGE_NAME, write_page
@@ -214,14 +213,13 @@ class _Given:
     @classmethod
     def of_flags(cls, problem: Problem) -> "_Given":
         """Raises: RunError: a flag names what is not usable."""
-        linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
         return cls(
             policies=Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem),
             reward=chosen_reward(problem, FLAGS.reward),
             budget=Budget(FLAGS.compiles, FLAGS.budget),
             cache=cache_from_flags(),
-            linker=linker,
-            build=_program_build(linker) if FLAGS.program else None,
+            linker=locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER"),
+            build=_program_build() if FLAGS.program else None,
         )
 
 
@@ -259,11 +257,9 @@ def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup
     return [*lines, "", *aligned_lines(size_lines(sizes))]
 
 
-def _program_build(linker: pathlib.Path) -> ProgramBuild:
+def _program_build() -> ProgramBuild:
     program = load_program(locate.user_path(FLAGS.program), packages_from_flags(FLAGS.package))
-    driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
-    toolchain = Toolchain(sysroot_from_flags(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
-    return ProgramBuild(program, toolchain, clang_from_flags().resolve(), FLAGS.replay)
+    return ProgramBuild(program, toolchain_from_flags(), clang_from_flags().resolve(), FLAGS.replay)
 
 
 def _reported(folder: RunFolder) -> str:

@@ -46,23 +46,27 @@ class Goal:
     Attributes:
       verb: the command.
       kind: what the figures are, as mlgo.json names them.
-      figures_of: measures a linked program. The first one is the program as it was built. None: `estimate` does.
+      measure: of a linked program, the first one as it was built; or of compiles, the first ones with the options of
+        the build.
       rows: the variants, in the order in which they are tried.
       decides: the figures whose sum a better row has less of.
       least_gain: a gain below this share is none; rows that differ by less than this are equal.
       better, explanation: for the page.
-      estimate: measures compiles in place of a linked program. The first ones have the options of the build.
     """
 
     verb: str
     kind: str
-    figures_of: Callable[[pathlib.Path], Figures] | None
+    measure: Callable[[pathlib.Path], Figures] | Estimate
     rows: Sequence[Row]
     decides: Sequence[str]
     least_gain: float
     better: str
     explanation: str
-    estimate: Estimate | None = None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """What measures compiles; None: linked programs are measured."""
+        return self.measure if isinstance(self.measure, Estimate) else None
 
     def value(self, figures: Figures) -> int:
         """What a better row has less of."""
@@ -130,7 +134,7 @@ def faster_by_estimate(estimate: Estimate) -> Goal:
     return Goal(
         "faster",
         "estimates",
-        None,
+        estimate,
         FASTER_ROWS,
         estimate.counted,
         _LEAST_COUNTS,
@@ -140,5 +144,4 @@ def faster_by_estimate(estimate: Estimate) -> Goal:
         "as its block runs per call, after register allocation. Their sum decides. The link is not in it: the estimate "
         "says nothing of folded code, of the outliner or of dropped sections. Code: bytes of executable sections of "
         "the objects.",
-        estimate,
     )

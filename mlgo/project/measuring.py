@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from mlgo.project.budget import Budget
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import REMEDY, Estimate
-from mlgo.project.goal import Goal, Measured
+from mlgo.project.goal import Figures, Goal, Measured
 from mlgo.project.page import percent
 from mlgo.project.programs import Program, built_name
 from mlgo.project.relinking import Parts, Relinker
@@ -68,8 +68,9 @@ class Measuring:
         Raises: RunError: the program cannot be measured as it was built.
         """
         found: list[Measured] = []
-        if self._goal.figures_of:
-            figures = self._goal.figures_of(pathlib.Path(self._program.link.output))
+        measure = self._goal.measure
+        if not isinstance(measure, Estimate):
+            figures = measure(pathlib.Path(self._program.link.output))
             found.append(Measured(AS_BUILT, figures, self._base() or None))
         if self._goal.estimate or not was_recorded:
             found.append(self._same_options())
@@ -109,9 +110,9 @@ class Measuring:
         refused = {output: one.reason for output, one in objects.items() if one.object is None}
         if objects and len(refused) == len(objects):
             return Measured(row, None, why_not=f"no unit compiles: {next(iter(refused.values()))}")
-        if self._goal.estimate:
-            return self._estimated(self._goal.estimate, row, objects)
-        return self._linked(row, objects, refused)
+        if isinstance(self._goal.measure, Estimate):
+            return self._estimated(self._goal.measure, row, objects)
+        return self._linked(self._goal.measure, row, objects, refused)
 
     def _estimated(self, estimate: Estimate, row: Row, objects: Objects) -> Measured:
         try:
@@ -157,7 +158,9 @@ class Measuring:
             self._say(self._tuned.summary)
         return self._tuned.objects if self._tuned else {}
 
-    def _linked(self, row: Row, objects: Objects, refused: dict[str, str]) -> Measured:
+    def _linked(
+        self, measure: Callable[[pathlib.Path], Figures], row: Row, objects: Objects, refused: dict[str, str]
+    ) -> Measured:
         # A link that compiles gets the flags of compiles too.
         link = self._program.link
         price = self._link_seconds * (1.0 if row.compile_flags is None else row.factor)
@@ -168,12 +171,11 @@ class Measuring:
         try:
             linked, seconds = self._relinker.link(link, objects, flags, built_name(self._program))
             self.budget.settle(0.0, seconds)
-            assert self._goal.figures_of is not None
-            figures = self._goal.figures_of(linked)
+            figures = measure(linked)
         except RunError as error:
             own = with_own_linker(row)
             if own:
-                return self._linked(own, objects, refused)
+                return self._linked(measure, own, objects, refused)
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
         total = sum(one.seconds for one in objects.values()) if objects else sum(self._seconds.values())
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""

@@ -8,6 +8,7 @@ import unittest
 
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiling import Compiled
+from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.programs import Program
@@ -52,7 +53,7 @@ class FakeRelinker:
         return path, 0.0
 
 
-class FakeEstimate:
+class FakeEstimate(Estimate):
     """Each build is better than the one before; after `most` a compile has written nothing."""
 
     def __init__(self, most=2):
@@ -122,7 +123,7 @@ class MeasuringRowsTest(unittest.TestCase):
     def test_an_estimate_compares_compiles_and_links_nothing(self):
         estimate = FakeEstimate()
         rows = [one for one in ROWS if one.name in ("small", "smaller")]
-        self.goal = dataclasses.replace(self.goal, rows=rows, figures_of=None, estimate=estimate)
+        self.goal = dataclasses.replace(self.goal, rows=rows, measure=estimate)
         _, measured = self.measure(2.0, sources=["/a.c"])
         self.assertEqual(estimate.seen, [["/0.o", "/1.o"]] * 3)
         self.assertEqual([one.row.name for one in measured], ["mlgo's clang, the same options", "small", "smaller"])
@@ -133,7 +134,7 @@ class MeasuringRowsTest(unittest.TestCase):
 
     def test_an_estimate_of_what_cannot_be_estimated(self):
         estimate = FakeEstimate(most=0)
-        self.goal = dataclasses.replace(self.goal, figures_of=None, estimate=estimate)
+        self.goal = dataclasses.replace(self.goal, measure=estimate)
         with self.assertRaisesRegex(RunError, "an estimate for built: 0.o: wrote no cost. Count what a run executes"):
             self.measure(2.0)
 
