@@ -154,22 +154,29 @@ def write_evaluation(
         code = {side: {module: {"": size} for module, size in sizes.items()} for side, sizes in linked.items()}
         digest = (digests or {}).get(corpus, corpus[:1] * 64)
         results.append(evaluation.CorpusResult(corpus, digest, comparison, linked, summaries, code))
+    described = {"clang": clang, "icf": False, "problem": problem, "reward": reward}
+    _write_results(folder, results, list(sides), list(policies), described)
+
+
+def _write_results(
+    folder: pathlib.Path,
+    results: list[evaluation.CorpusResult],
+    sides: list[str],
+    policies: list[str],
+    described: dict[str, Any],
+) -> None:
     content = {
         "kind": "evaluation",
-        "clang": clang,
         "policies": dict.fromkeys(policies, "e1" * 32),
         "seed": _SEED,
-        "icf": False,
-        "problem": problem,
-        "reward": reward,
-        "order": {"sides": list(sides), "corpora": list(corpora)},
+        "order": {"sides": sides, "corpora": [result.corpus for result in results]},
         "corpora": {result.corpus: result.to_json() for result in results},
+        **described,
     }
     files.write_json_atomically(folder / "result.json", content)
-    files.write_atomically(
-        folder / "modules.csv",
-        encode_csv(list(evaluation_tables.COMPARED_COLUMNS), evaluation_tables.compared_rows(results, list(sides))),
-    )
+    columns = list(evaluation_tables.COMPARED_COLUMNS)
+    table = encode_csv(columns, evaluation_tables.compared_rows(results, sides))
+    files.write_atomically(folder / "modules.csv", table)
 
 
 def write_scores(folder: pathlib.Path, corpora: dict[str, list[tuple[float, float]]], **more: Any) -> None:
@@ -188,21 +195,8 @@ def write_scores(folder: pathlib.Path, corpora: dict[str, list[tuple[float, floa
         code = {side: {row.module: {row.function: 10} for row in rows} for side in ("default", "p")}
         compared = Comparison(rows, summaries, summaries, {}, 0, sums)
         results.append(evaluation.CorpusResult(corpus, corpus[:1] * 64, compared, {}, {}, code))
-    content = {
-        "kind": "evaluation",
-        "clang": _CLANG,
-        "policies": {"p": "e1" * 32},
-        "seed": _SEED,
-        "problem": "regalloc_eviction",
-        "reward": "score",
-        "order": {"sides": ["p"], "corpora": list(corpora)},
-        "corpora": {result.corpus: result.to_json() for result in results},
-        **more,
-    }
-    files.write_json_atomically(folder / "result.json", content)
-    columns = list(evaluation_tables.COMPARED_COLUMNS)
-    table = encode_csv(columns, evaluation_tables.compared_rows(results, ["p"]))
-    files.write_atomically(folder / "modules.csv", table)
+    described = {"clang": _CLANG, "problem": "regalloc_eviction", "reward": "score", **more}
+    _write_results(folder, results, ["p"], ["p"], described)
 
 
 #: 25 functions that are 5 % better, and five that are 10 % worse and carry 99 % of the sum.
@@ -213,18 +207,8 @@ def write_programs(folder: pathlib.Path) -> None:
     """Measured programs."""
     sizes = {
         program: {
-            "default": {
-                "code_bytes": size,
-                "code_bytes_icf": size - 10,
-                "code_bytes_thinlto": None,
-                "file_bytes": 2 * size,
-            },
-            "policy": {
-                "code_bytes": size - 30,
-                "code_bytes_icf": size - 35,
-                "code_bytes_thinlto": None,
-                "file_bytes": 2 * size,
-            },
+            side: {"code_bytes": code, "code_bytes_icf": icf, "code_bytes_thinlto": None, "file_bytes": 2 * size}
+            for side, code, icf in (("default", size, size - 10), ("policy", size - 30, size - 35))
         }
         for program, size in (("lua", 1000), ("sqlite", 9000))
     }
@@ -245,11 +229,8 @@ def write_programs(folder: pathlib.Path) -> None:
         "worst": {"program": "sqlite", "ratio": 0.997},
         "programs": 2,
     }
-    totals = {
-        "size": {"policy": {"code_bytes": total}},
-        "executed": {"policy": {"instructions": total}},
-        "run": {"policy": {"instructions": total}},
-    }
+    measures = {"size": "code_bytes", "executed": "instructions", "run": "instructions"}
+    totals = {part: {"policy": {measure: total}} for part, measure in measures.items()}
     cost = {
         "-O2": {
             "policy": {
