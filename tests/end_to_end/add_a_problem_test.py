@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import pathlib
-import re
 import shlex
 import sys
 import tempfile
@@ -18,11 +17,9 @@ from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from tests.architecture import edges
 from tests.end_to_end import command, toy_compiler
-from tests.end_to_end.copied_sources import copy_sources
+from tests.end_to_end.copied_sources import COMMAND, copy_sources_of_page
 
 NAME = "toy_prefetching"
-_FILE = re.compile(r"^`(mlgo/[^`]+)`:\n\n((?:(?:    .*)?\n)+)", re.MULTILINE)
-_COMMAND = re.compile(r"^    \./bazelw run //mlgo:(\w+) -- ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
 class AddAProblemTest(unittest.TestCase):
@@ -30,11 +27,7 @@ class AddAProblemTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.page = locate.runfile("docs/add-a-problem.md").read_text(encoding="utf-8")
         self.workspace = self.folder / "workspace"
-        copy_sources(self.workspace)
-        for name, block in _FILE.findall(self.page):
-            path = self.workspace / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("".join(line[4:] + "\n" for line in block.rstrip().split("\n")), encoding="utf-8")
+        copy_sources_of_page(self.workspace, self.page)
         mlgo.problems.__path__ = [*mlgo.problems.__path__, str(self.workspace / "mlgo" / "problems")]
         self.problem = load_problem(NAME)
 
@@ -48,7 +41,7 @@ class AddAProblemTest(unittest.TestCase):
 
     def run_command(self, clang: pathlib.Path, *more: str) -> tuple[int, str]:
         """Runs the command of the page, with paths of this test in place of the page's."""
-        ((program, flags),) = _COMMAND.findall(self.page)
+        ((program, flags),) = COMMAND.findall(self.page)
         paths = {
             "/path/to/clang": clang,
             "/data/corpus": self.folder / "train",

@@ -13,12 +13,10 @@ import unittest
 from mlgo.run import locate
 from tests.architecture import edges
 from tests.end_to_end import command
-from tests.end_to_end.copied_sources import copy_sources
+from tests.end_to_end.copied_sources import COMMAND, copy_sources_of_page
 
 NAME = "random_search"
-_FILE = re.compile(r"^`(mlgo/[^`]+)`:\n\n((?:(?:    .*)?\n)+)", re.MULTILINE)
 _LINE = re.compile(r"^One line in `(\w+)` of `([^`]+)`:\n\n    (    .*\n)", re.MULTILINE)
-_COMMAND = re.compile(r"^    \./bazelw run //mlgo:(\w+) -- ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
 class AddAnAlgorithmTest(unittest.TestCase):
@@ -26,11 +24,7 @@ class AddAnAlgorithmTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.page = locate.runfile("docs/add-an-algorithm.md").read_text(encoding="utf-8")
         self.workspace = self.folder / "workspace"
-        copy_sources(self.workspace)
-        for name, block in _FILE.findall(self.page):
-            path = self.workspace / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("".join(line[4:] + "\n" for line in block.rstrip().split("\n")), encoding="utf-8")
+        copy_sources_of_page(self.workspace, self.page)
         ((table, name, line),) = _LINE.findall(self.page)
         path = self.workspace / name
         before, after = path.read_text(encoding="utf-8").split(f"{table} = (\n")
@@ -39,7 +33,7 @@ class AddAnAlgorithmTest(unittest.TestCase):
 
     def train(self, flags: list[str], *more: str) -> tuple[int, str]:
         """Runs the command of the page, with paths of this test in place of the page's."""
-        ((program, given),) = _COMMAND.findall(self.page)
+        ((program, given),) = COMMAND.findall(self.page)
         kept = [word for word in shlex.split(given.replace("\\\n", "")) if not word.startswith(("--train", "--output"))]
         words = [*kept, *flags, *more, f"--output_dir={self.folder / 'out'}"]
         return command.Command(words, program, self.path).end()
