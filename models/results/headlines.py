@@ -1,10 +1,9 @@
 """The first table of README.md: what each switch gains, what the same costs without ML, and what is lost.
 
-Numbers are of the exam. Where a look was not made yet, a result that people looked at stands in its place, and says so.
+All numbers are of the exam.
 """
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from models.results import measured, tables
 from models.results.pages import percent
@@ -12,96 +11,80 @@ from models.results.pages import percent
 _LANGUAGES = ("C", "C++")
 
 
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """A result, and where it stands.
-
-    Attributes:
-      languages: library -> "C" or "C++", of evaluations; empty for programs.
-      of_exam: whether nobody had looked at the code before.
-    """
-
-    result: measured.Result
-    languages: Mapping[str, str]
-    of_exam: bool
-
-    def said(self, text: str) -> str:
-        """`text`, with a note if the code had been looked at."""
-        return text if self.of_exam else f"{text} (code that was looked at)"
-
-
-def table(sources: Mapping[str, Source], thresholds: Source) -> str:
+def table(result: Callable[[str], measured.Result], languages: Mapping[str, str], by_function: str) -> str:
     """The table.
 
     Args:
-      sources: by the name of the look: "inlining_for_size", "inlining_for_size_searches", "programs_inlining",
-        "programs_eviction" and "regalloc_eviction".
-      thresholds: an evaluation with values of -inline-threshold.
+      result: reads the result of a look at the exam, by its name.
+      languages: library -> "C" or "C++".
+      by_function: end of the names of sides with the cost of callee-saved registers that mlgo-speed.cfg has.
     """
-    executed, code = sources["programs_inlining"], sources["regalloc_eviction"]
-    size_price = _mean_and_worst(measured.programs(executed.result, "executed", "policy", "instructions"))
-    both = "callee_saved_32768"
-    bytes_of = {name: measured.object_code(code.result, name, f"trained_{both}") for name in code.languages}
-    speed = sources["programs_eviction"]
-    references = measured.programs(speed.result, "run", f"policy_{both}", "data_references")
+    speed, profiled, libraries = (
+        result(look) for look in ("programs_eviction", "programs_eviction_pgo", "regalloc_eviction")
+    )
+    code = {
+        side: _mean_and_worst(
+            measured.group({name: measured.object_code(libraries, name, f"{side}_{by_function}") for name in languages})
+        )
+        for side in ("trained", "default")
+    }
+    executed = _mean_and_worst(measured.programs(result("programs_inlining"), "executed", "policy", "instructions"))
+    both, cost, everywhere = f"policy_{by_function}", f"default_{by_function}", "default_callee_saved_32768"
     rows = [
         [
             "-Oz `--config=mlgo-size.cfg`",
-            *_code(sources["inlining_for_size"], "trained", thresholds),
-            executed.said(f"instructions executed: {size_price}"),
+            *_code(result("inlining_for_size"), "trained", result("inlining_for_size"), languages),
+            f"instructions executed: {executed}",
         ],
         [
             "-Oz `-mllvm -mlgo-search=8`",
-            *_code(sources["inlining_for_size_searches"], "search_8", thresholds),
+            *_code(result("inlining_for_size_searches"), "search_8", result("inlining_for_size"), languages),
             "[compile time](release/search/README.md), three to six times",
         ],
         [
-            "-O2, policy and `-regalloc-csr-first-time-cost=32768`",
-            *_speed(speed),
-            f"{code.said(f'code: {_mean_and_worst(measured.group(bytes_of))}')};"
-            f" {speed.said(f'data references: {_mean_and_worst(references)}')}",
+            "-O2 `--config=mlgo-speed.cfg`: policy and a cost of callee-saved registers",
+            f"{_instructions(speed, both)}; policy alone {_mean(speed, 'policy')}",
+            f"the cost alone {_mean(speed, cost)}, LLVM's in all functions {_mean(speed, everywhere)}",
+            tables.named(measured.programs(speed, "run", both, "instructions").worst),
+            f"code: {code['trained']}; data references: {_references(speed, both)}",
+        ],
+        [
+            "-O2 `-fprofile-use --config=mlgo-speed.cfg`: the cost; LLVM's heuristic evicts",
+            _instructions(profiled, cost),
+            "all of it",
+            tables.named(measured.programs(profiled, "run", cost, "instructions").worst),
+            f"code without a profile: {code['default']}; data references: {_references(profiled, cost)}",
         ],
     ]
     return tables.markdown(["switch", "gain", "the same without ML", "worst", "price"], rows)
 
 
-def not_yet(exam: str) -> str:
-    """What stands in place of a table of a look that was not made."""
-    return f"Not measured yet: `./bazelw run //models/exam:{exam}`."
-
-
-def _code(source: Source, side: str, thresholds: Source) -> Sequence[str]:
+def _code(
+    result: measured.Result, side: str, thresholds: measured.Result, languages: Mapping[str, str]
+) -> Sequence[str]:
     """Cells of a size switch: gain, the same without ML, worst."""
-    found = {each: _libraries(source, each, side) for each in _LANGUAGES}
+    members = {each: [name for name, language in languages.items() if language == each] for each in _LANGUAGES}
+    found = {
+        each: measured.group({name: measured.linked_code(result, name, side) for name in names})
+        for each, names in members.items()
+    }
     means = "; ".join(f"{each} {percent(group.mean.ratio)}" for each, group in found.items())
-    without = "; ".join(
-        f"{each} {tables.best_threshold(thresholds.result, _of(thresholds.languages, each))}" for each in _LANGUAGES
-    )
+    without = "; ".join(f"{each} {tables.best_threshold(thresholds, names)}" for each, names in members.items())
     worst = max((group.worst for group in found.values()), key=lambda of: of[1])
-    gain = source.said(f"code of {len(source.languages)} libraries: {means}")
-    return [gain, f"`-inline-threshold`: {without}", tables.named(worst)]
+    return [f"code of {len(languages)} libraries: {means}", f"`-inline-threshold`: {without}", tables.named(worst)]
 
 
-def _speed(source: Source) -> Sequence[str]:
-    both, policy, cost = (
-        measured.programs(source.result, "run", side, "instructions")
-        for side in ("policy_callee_saved_32768", "policy", "default_callee_saved_32768")
-    )
-    gain = f"instructions of {both.members} programs: {percent(both.mean.ratio)}"
-    return [
-        source.said(f"{gain}; policy alone {percent(policy.mean.ratio)}"),
-        f"`-regalloc-csr-first-time-cost`: {percent(cost.mean.ratio)}",
-        tables.named(both.worst),
-    ]
+def _instructions(result: measured.Result, side: str) -> str:
+    found = measured.programs(result, "run", side, "instructions")
+    return f"instructions of {found.members} programs: {percent(found.mean.ratio)}"
 
 
-def _of(languages: Mapping[str, str], language: str) -> Sequence[str]:
-    return [name for name, each in languages.items() if each == language]
+def _mean(result: measured.Result, side: str) -> str:
+    return percent(measured.programs(result, "run", side, "instructions").mean.ratio)
 
 
-def _libraries(source: Source, language: str, side: str) -> measured.Group:
-    names = _of(source.languages, language)
-    return measured.group({name: measured.linked_code(source.result, name, side) for name in names})
+def _references(result: measured.Result, side: str) -> str:
+    return _mean_and_worst(measured.programs(result, "run", side, "data_references"))
 
 
 def _mean_and_worst(group: measured.Group) -> str:

@@ -25,6 +25,10 @@ _EVICTION_SIDES = ("policy", "default_callee_saved_32768", "policy_callee_saved_
 _BRIEF_SIDES = dict(zip(_EVICTION_SIDES, ("policy", "cost", "both"), strict=True))
 _ALLOCATION_SIDES = {"allocations_18": "18 allocations", "with_allocations": "both and 18 allocations"}
 _EVICTION_LIBRARY_SIDES = ("trained", "default_callee_saved_32768", "trained_callee_saved_32768")
+#: The exam measured mlgo-speed.cfg's cost too.
+_BY_FUNCTION = "callee_saved_by_function_32768"
+_EXAM_SIDES = ("policy", f"default_{_BY_FUNCTION}", f"policy_{_BY_FUNCTION}", *_EVICTION_SIDES[1:])
+_EXAM_LIBRARY_SIDES = ("trained", f"default_{_BY_FUNCTION}", f"trained_{_BY_FUNCTION}", *_EVICTION_LIBRARY_SIDES[1:])
 _EXECUTED = (
     ("instructions executed", "executed", "instructions"),
     ("data references executed", "executed", "data_references"),
@@ -53,8 +57,7 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     def result(name: str) -> measured.Result:
         return measured.read(models / name)
 
-    looks = {name: result(f"exam/{name}") for name in _LOOKS if (models / "exam" / name / "result.json").is_file()}
-    found = _exam(looks, result) | {
+    found = _exam(lambda look: result(f"exam/{look}")) | {
         "inlining-development": tables.libraries(
             result("inlining_for_size/evaluation"), ["trained"], measured.linked_code, LANGUAGES, thresholds=True
         ),
@@ -135,69 +138,22 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     return found
 
 
-#: Looks of models/exam, by folder.
-_LOOKS = (
-    "inlining_for_size",
-    "inlining_for_size_icf",
-    "inlining_for_size_searches",
-    "programs_eviction",
-    "programs_eviction_pgo",
-    "programs_inlining",
-    "regalloc_eviction",
-)
-#: Looks -> (the result that stands in README until they are made, languages of its corpora).
-_LOOKED_AT = {
-    "inlining_for_size": (
-        "inlining_for_size/evaluation",
-        {name: LANGUAGES[name] for name in ("llvm_held_out", "re2", "sqlite", "zstd")},
-    ),
-    "inlining_for_size_searches": ("inlining_for_size/searches", LANGUAGES),
-    "programs_eviction": ("regalloc_eviction/all_programs", {}),
-    "programs_inlining": ("inlining_for_size/all_programs", {}),
-    "regalloc_eviction": (
-        "regalloc_eviction/callee_saved_cost",
-        {name: language for name, language in LANGUAGES.items() if name != "llvm_held_out"},
-    ),
-}
-
-
-def _exam(results: Mapping[str, measured.Result], other: Callable[[str], measured.Result]) -> dict[str, str]:
-    """The tables of models/exam; a look that was not made has a line in place of its tables.
-
-    Args: results: of the looks that were made; other: reads the result in a folder of models.
-    """
-    made: dict[str, tuple[str, Callable[[measured.Result], str]]] = {
-        "inlining": ("inlining_for_size", lambda result: _exam_code(result, ["trained"])),
-        "inlining-icf": ("inlining_for_size_icf", lambda result: _exam_code(result, ["trained"])),
-        "inlining-searches": (
-            "inlining_for_size_searches",
-            lambda result: _exam_code(result, ["trained", "search_2", "search_8"]),
-        ),
-        "inlining-programs": (
-            "programs_inlining",
-            lambda result: tables.programs(result, [*_SIZES[:2], *_EXECUTED], ["policy"]),
-        ),
-        "eviction-programs": ("programs_eviction", lambda result: tables.programs(result, _RUN, _EVICTION_SIDES)),
-        "eviction-programs-profiles": (
-            "programs_eviction_pgo",
-            lambda result: tables.programs(result, _RUN, _EVICTION_SIDES),
-        ),
+def _exam(result: Callable[[str], measured.Result]) -> dict[str, str]:
+    """The tables of models/exam. Args: result: reads that of a look, by its name."""
+    found = {
+        "inlining": _exam_code(result("inlining_for_size"), ["trained"]),
+        "inlining-icf": _exam_code(result("inlining_for_size_icf"), ["trained"]),
+        "inlining-searches": _exam_code(result("inlining_for_size_searches"), ["trained", "search_2", "search_8"]),
+        "inlining-programs": tables.programs(result("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
+        "eviction-programs": tables.programs(result("programs_eviction"), _RUN, _EXAM_SIDES),
+        "eviction-programs-profiles": tables.programs(result("programs_eviction_pgo"), _RUN, _EXAM_SIDES),
     }
     for name, measure in _LIBRARY_MEASURES.items():
-        made[f"eviction-{name}"] = (
-            "regalloc_eviction",
-            lambda result, measure=measure: tables.libraries(result, _EVICTION_LIBRARY_SIDES, measure, EXAM_LANGUAGES),
+        found[f"eviction-{name}"] = tables.libraries(
+            result("regalloc_eviction"), _EXAM_LIBRARY_SIDES, measure, EXAM_LANGUAGES
         )
-    sources = {
-        name: headlines.Source(results[name], {} if name.startswith("programs") else EXAM_LANGUAGES, of_exam=True)
-        if name in results
-        else headlines.Source(other(folder), languages, of_exam=False)
-        for name, (folder, languages) in _LOOKED_AT.items()
-    }
-    found = {"headlines": headlines.table(sources, sources["inlining_for_size"])}
-    for name, (look, table) in made.items():
-        found[f"exam-{name}"] = table(results[look]) if look in results else headlines.not_yet(look)
-    return found
+    named = {f"exam-{name}": table for name, table in found.items()}
+    return {"headlines": headlines.table(result, EXAM_LANGUAGES, _BY_FUNCTION), **named}
 
 
 def _exam_code(result: Evaluation, sides: Sequence[str]) -> str:

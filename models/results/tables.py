@@ -12,11 +12,14 @@ from models.results.pages import percent
 SIDES = {
     "trained": "policy",
     "policy": "policy alone",
-    "default_callee_saved_32768": "cost of callee-saved registers alone, without ML",
-    "policy_callee_saved_32768": "both",
-    "trained_callee_saved_32768": "both",
+    "default_callee_saved_by_function_32768": "cost by function alone, without ML",
+    "policy_callee_saved_by_function_32768": "policy and cost by function",
+    "trained_callee_saved_by_function_32768": "policy and cost by function",
+    "default_callee_saved_32768": "LLVM's cost in all functions alone, without ML",
+    "policy_callee_saved_32768": "policy and LLVM's cost",
+    "trained_callee_saved_32768": "policy and LLVM's cost",
     "allocations_18": "`-mlgo-allocations=18` without a policy",
-    "with_allocations": "both and `-mlgo-allocations=18`",
+    "with_allocations": "policy, LLVM's cost and `-mlgo-allocations=18`",
     "search_2": "`-mlgo-search=2`",
     "search_8": "`-mlgo-search=8`",
 }
