@@ -1,18 +1,21 @@
 """Debian's dated archive, which keeps every file: its address, and the times at which the pinned files were in a suite.
 
-`lock.py` writes `dated.json`, from the Release files that it resolved from and from apt's configuration. An address is
-in apt's form, with a place for a time. Standard library only, as `lockfile.py`.
+`lock.py` writes the times into `dated.json`. No address is written down: a suite's Release file names it, or apt's own
+configuration (3.0 and newer). It is in apt's form, with a place for a time. Standard library only, as `lockfile.py`.
 """
 
 import dataclasses
 import datetime
 import email.utils
+import functools
 import json
 import pathlib
 import re
-from typing import Dict, List, Mapping, Optional, Tuple
+import subprocess
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 import lockfile
+import sources
 
 PATH = pathlib.Path(__file__).with_name("dated.json")
 #: Stands for the time in an address of apt.
@@ -23,30 +26,74 @@ COPIED_WITHIN = datetime.timedelta(hours=12)
 _TIME = "%Y%m%dT%H%M%SZ"
 _STAMP = re.compile(r"\d{8}T\d{6}Z\Z")
 #: Keys of `apt-config dump` below Acquire::Snapshots::URI, those that win over the Release file first.
-_OVERRIDES = ("Override::Label::{Label}", "Override::Origin::{Origin}")
-_FALLBACKS = ("Label::{Label}", "Origin::{Origin}")
+_OVERRIDES = ("Override::Label::{0.label}", "Override::Origin::{0.origin}")
+_FALLBACKS = ("Label::{0.label}", "Origin::{0.origin}")
+_SETTING = re.compile(r'^Acquire::Snapshots::URI::(\S+) "(.+)";$', re.M)
+_FIELD = re.compile(rb"^Snapshots: (\S+)$", re.M)
+#: Debian's Release files have some 150 kB, and the field is one of the first.
+_RELEASE_BYTES = 1 << 20
+_SECONDS = 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """Where the files of a suite are kept.
+    """What tells where the files of a suite are kept.
 
     Attributes:
-        address: with SNAPSHOT_ID in it; a mirror once a time stands there. "" if it is not known.
+        label, origin: of its Release file.
         times: at which archives of the lock were resolved from the suite, oldest first: "20261101T000000Z".
     """
 
-    address: str
+    label: str
+    origin: str
     times: Tuple[str, ...]
 
-    def bases(self) -> List[str]:
-        """The mirrors of the suite, newest first."""
-        return [self.address.replace(SNAPSHOT_ID, time).rstrip("/") for time in reversed(self.times)]
+    def bases(self, address: str) -> List[str]:
+        """The mirrors of the suite, newest first. Args: address: of the dated archive; "": none is known."""
+        return [address.replace(SNAPSHOT_ID, time).rstrip("/") for time in reversed(self.times)] if address else []
 
 
-def bases(suite: str, suites: Mapping[str, Suite]) -> List[str]:
-    """Where an archive of `suite` may lie. The lock calls archives of its updates by the same name."""
-    return [base for name in (suite, f"{suite}-updates") if name in suites for base in suites[name].bases()]
+def bases(suite: str, suites: Mapping[str, Suite], mirrors: Sequence[str]) -> List[str]:
+    """Where an archive of `suite` may lie. The lock calls archives of its updates by the same name.
+
+    Args: mirrors: those that may have the suite's Release file.
+    """
+    known = [name for name in (suite, f"{suite}-updates") if name in suites]
+    return [base for name in known for base in suites[name].bases(address_of(name, suites[name], tuple(mirrors)))]
+
+
+@functools.lru_cache(maxsize=None)
+def address_of(name: str, suite: Suite, mirrors: Tuple[str, ...]) -> str:
+    """Where the dated archive has the suite `name`, in the order in which apt looks for it; "": nobody tells."""
+    settings = apt_settings()
+    address = _first(_OVERRIDES, suite, settings) or _of_release(name, mirrors) or _first(_FALLBACKS, suite, settings)
+    # A Release file says "no" where there is none.
+    return address if address and SNAPSHOT_ID in address and address.startswith(("http://", "https://")) else ""
+
+
+@functools.lru_cache(maxsize=None)
+def apt_settings() -> Dict[str, str]:
+    """What this machine's apt knows of dated archives: key below Acquire::Snapshots::URI -> address."""
+    try:
+        dump = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+    return dict(_SETTING.findall(dump.stdout))
+
+
+def _of_release(name: str, mirrors: Sequence[str]) -> Optional[str]:
+    """The field Snapshots of a suite's Release file on the first mirror that has the file."""
+    for mirror in mirrors:
+        try:
+            with sources.open_url(f"{mirror}/dists/{name}/Release", 0, _SECONDS) as answer:
+                content = b""
+                while len(content) < _RELEASE_BYTES and (part := answer.read(1 << 16)):
+                    content += part
+        except sources.Failed:
+            continue
+        match = _FIELD.search(content)
+        return match[1].decode("ascii", "replace") if match else None
+    return None
 
 
 def load(path=PATH) -> Dict[str, Suite]:
@@ -57,41 +104,36 @@ def load(path=PATH) -> Dict[str, Suite]:
     """
     try:
         raw = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-        suites = {name: Suite(fields["address"], tuple(fields["times"])) for name, fields in raw.items()}
+        suites = {
+            name: Suite(str(fields["label"]), str(fields["origin"]), tuple(fields["times"]))
+            for name, fields in raw.items()
+        }
         for name, suite in suites.items():
-            if SNAPSHOT_ID not in suite.address or not all(_STAMP.match(time) for time in suite.times):
-                raise ValueError(f"{name}: no address with {SNAPSHOT_ID}, or no time")
+            if not suite.times or not all(_STAMP.match(time) for time in suite.times):
+                raise ValueError(f"{name}: no time")
         return suites
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise lockfile.LockError(
-            f"{path}: cannot be read as JSON of suites with address and times ({error}); restore it from git or run "
-            f"{lockfile.RELOCK}"
+            f"{path}: cannot be read as JSON of suites with label, origin and times ({error}); restore it from git or "
+            f"run {lockfile.RELOCK}"
         ) from None
 
 
 def to_json(suites: Mapping[str, Suite]) -> str:
     """The text of a file that `load` reads."""
-    content = {name: {"address": suite.address, "times": list(suite.times)} for name, suite in sorted(suites.items())}
+    content = {name: dataclasses.asdict(suite) for name, suite in sorted(suites.items())}
     return json.dumps(content, indent=1) + "\n"
 
 
-def of_release(release: Mapping[str, str], settings: Mapping[str, str]) -> Suite:
-    """The suite of a Release file, with one time.
-
-    Args:
-        release: fields of the file; Codename and Date are there.
-        settings: of `apt-config dump`: key below Acquire::Snapshots::URI -> value. apt 3.0 and newer know Debian's.
-    """
-    address = _first(_OVERRIDES, release, settings) or release.get("Snapshots") or _first(_FALLBACKS, release, settings)
-    if not address or SNAPSHOT_ID not in address:  # "no" means that there is none.
-        address = ""
+def of_release(release: Mapping[str, str]) -> Suite:
+    """The suite of a Release file, with one time. Args: release: fields of the file; Codename and Date are there."""
     date = email.utils.parsedate_to_datetime(release["Date"].replace(" UTC", " +0000"))
-    return Suite(address, ((date.astimezone(datetime.timezone.utc) + COPIED_WITHIN).strftime(_TIME),))
+    time = (date.astimezone(datetime.timezone.utc) + COPIED_WITHIN).strftime(_TIME)
+    return Suite(release.get("Label", ""), release.get("Origin", ""), (time,))
 
 
-def _first(keys: Tuple[str, ...], release: Mapping[str, str], settings: Mapping[str, str]) -> Optional[str]:
-    filled = (key.format(Label=release.get("Label", ""), Origin=release.get("Origin", "")) for key in keys)
-    return next((settings[key] for key in filled if settings.get(key)), None)
+def _first(keys: Tuple[str, ...], suite: Suite, settings: Mapping[str, str]) -> Optional[str]:
+    return next((settings[key] for key in (each.format(suite) for each in keys) if settings.get(key)), None)
 
 
 def merged(old: Mapping[str, Suite], read: Mapping[str, Suite], keeps_pinned: bool) -> Dict[str, Suite]:
@@ -104,7 +146,6 @@ def merged(old: Mapping[str, Suite], read: Mapping[str, Suite], keeps_pinned: bo
     """
     suites = dict(old) if keeps_pinned else {}
     for name, suite in read.items():
-        known = old.get(name, Suite("", ()))
-        times = dict.fromkeys([*(known.times if keeps_pinned else ()), *suite.times])
-        suites[name] = Suite(suite.address or known.address, tuple(sorted(times)))
-    return {name: suite for name, suite in suites.items() if suite.address}
+        known = old[name].times if keeps_pinned and name in old else ()
+        suites[name] = dataclasses.replace(suite, times=tuple(sorted({*known, *suite.times})))
+    return suites

@@ -1,4 +1,5 @@
-"""The dated archive: which address and times the lock records, and that every pinned archive is found there in a year.
+"""The dated archive: which times the lock records, who tells its address, and that every pinned archive is found there
+in a year.
 
 Its stand-in has the layout of the real one, on loopback: archive/NAME/TIME/pool/... redirects to the file's digest.
 """
@@ -7,6 +8,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -19,7 +21,6 @@ import dated
 import fetch
 import lockfile
 import pace
-import places
 
 from third_party.debian.testing import archives
 
@@ -30,6 +31,13 @@ OF_RELEASE, OF_LABEL, OF_ORIGIN = (f"https://{name}.example/{dated.SNAPSHOT_ID}/
 #: Sources that no stable suite has in the version that is needed. Keep this list short.
 OF_TESTING = {"brotli", "flatbuffers", "llvm-toolchain-22", "llvm-toolchain-23", "oourafft", "sqlite3", "tensorflow"}
 A_YEAR_AGO = "20251127T000000Z"
+#: Name in the stand-in's addresses -> label of the Release files.
+LABELS = {"debian": "Debian", "debian-security": "Debian-Security"}
+SECURITY = {("Debian-Security", "Debian")}
+
+
+def suite(*times: str) -> dated.Suite:
+    return dated.Suite("Debian", "Debian", times)
 
 
 def redirects(path: str) -> archives.Behaviour:
@@ -46,7 +54,8 @@ class DatedArchive:
     """A server that has archives as they lay in a suite at one time, and no mirror's pool.
 
     Attributes:
-        suites: what the lock would record of it; filled by `serving`.
+        suites: what the lock would record of it.
+        settings: of an apt that knows it; filled by `serving`.
     """
 
     def __init__(self, contents, time):
@@ -56,8 +65,10 @@ class DatedArchive:
             self._files[f"file/{entry.sha256}"] = content
             dated_path = f"archive/{self._name(entry.suite)}/{time}/{entry.path}"
             self._moved[dated_path] = redirects(f"file/{entry.sha256}")
-        self._names = {entry.suite for entry in contents}
-        self.suites = {}
+        self.suites = {
+            entry.suite: dated.Suite(LABELS[self._name(entry.suite)], "Debian", (time,)) for entry in contents
+        }
+        self.settings = {}
 
     @staticmethod
     def _name(suite):
@@ -66,50 +77,78 @@ class DatedArchive:
     @contextlib.contextmanager
     def serving(self):
         with archives.serving(archives.Mirror(self._files, behaviours=self._moved)) as host:
-            self.suites = {
-                suite: dated.Suite(f"{host}/archive/{self._name(suite)}/{dated.SNAPSHOT_ID}/", (self._time,))
-                for suite in self._names
+            self.settings = {
+                f"Label::{label}": f"{host}/archive/{name}/{dated.SNAPSHOT_ID}/" for name, label in LABELS.items()
             }
             yield host
 
+    def apt_config(self, folder):
+        """Writes an apt-config into `folder` that knows the archive."""
+        folder.mkdir()
+        lines = [f'Acquire::Snapshots::URI::{key} "{address}";' for key, address in self.settings.items()]
+        program = folder / "apt-config"
+        program.write_text("#!/bin/sh\ncat <<'END'\nAPT \"\";\n{}\nEND\n".format("\n".join(lines)))
+        program.chmod(0o755)
+
 
 class RecordedTest(unittest.TestCase):
-    def suite(self, settings=None, **fields):
-        return dated.of_release({**RELEASE, **fields}, settings or {})
+    def setUp(self):
+        dated.address_of.cache_clear()
+        self.addCleanup(dated.address_of.cache_clear)
+
+    def address(self, settings=None, mirrors=()):
+        with unittest.mock.patch.object(dated, "apt_settings", lambda: settings or {}):
+            return dated.address_of("forky", dated.of_release(RELEASE), mirrors)
 
     def test_the_time_is_half_a_day_after_the_release(self):
-        self.assertEqual(self.suite().times, ("20261031T060801Z",))
+        self.assertEqual(dated.of_release(RELEASE), dated.Suite("Debian", "Debian", ("20261031T060801Z",)))
 
     def test_the_address_in_apts_order(self):
-        settings = {"Override::Label::Debian": OF_LABEL, "Origin::Debian": OF_ORIGIN}
-        self.assertEqual(self.suite(settings, Snapshots=OF_RELEASE).address, OF_LABEL)
-        del settings["Override::Label::Debian"]
-        self.assertEqual(self.suite(settings, Snapshots=OF_RELEASE).address, OF_RELEASE)
-        self.assertEqual(self.suite(settings).address, OF_ORIGIN)
-        self.assertEqual(self.suite(settings, Snapshots="no").address, "")
-        self.assertEqual(self.suite().address, "")
+        release = f"Origin: Debian\nSnapshots: {OF_RELEASE}\n".encode()
+        of_origin = {"Origin::Debian": OF_ORIGIN}
+        with archives.serving(archives.Mirror({"debian/dists/forky/Release": release})) as host:
+            mirrors = (f"{host}/other", f"{host}/debian")
+            self.assertEqual(self.address({"Override::Label::Debian": OF_LABEL, **of_origin}, mirrors), OF_LABEL)
+            dated.address_of.cache_clear()
+            self.assertEqual(self.address(of_origin, mirrors), OF_RELEASE)
+            dated.address_of.cache_clear()
+            self.assertEqual(self.address(of_origin, mirrors[:1]), OF_ORIGIN)
 
-    def test_pinned_archives_keep_their_time_and_an_address_stays_known(self):
-        old = {"forky": dated.Suite(OF_ORIGIN, ("20260101T000000Z",)), "sid": dated.Suite(OF_ORIGIN, (A_YEAR_AGO,))}
-        read = {"forky": self.suite(), "trixie": self.suite()}
+    def test_what_is_no_address_is_none(self):
+        with archives.serving(archives.Mirror({"debian/dists/forky/Release": b"Snapshots: no\n"})) as host:
+            self.assertEqual(self.address({"Origin::Debian": OF_ORIGIN}, (f"{host}/debian",)), "")
+        for wrong in ("https://no.time.example/", f"file:///srv/{dated.SNAPSHOT_ID}", ""):
+            dated.address_of.cache_clear()
+            self.assertEqual(self.address({"Origin::Debian": wrong}), "", wrong)
+
+    def test_this_machine_may_have_no_apt(self):
+        dated.apt_settings.cache_clear()
+        self.addCleanup(dated.apt_settings.cache_clear)
+        with unittest.mock.patch.dict("os.environ", PATH="/nowhere"):
+            self.assertEqual(dated.apt_settings(), {})
+
+    def test_pinned_archives_keep_their_time(self):
+        old = {"forky": suite("20260101T000000Z"), "sid": suite(A_YEAR_AGO)}
+        read = {"forky": dated.of_release(RELEASE), "trixie": suite(A_YEAR_AGO)}
         kept = dated.merged(old, read, keeps_pinned=True)
-        self.assertEqual(sorted(kept), ["forky", "sid"])
-        self.assertEqual(kept["forky"], dated.Suite(OF_ORIGIN, ("20260101T000000Z", "20261031T060801Z")))
-        self.assertEqual(
-            kept["forky"].bases(), ["https://o.example/20261031T060801Z", "https://o.example/20260101T000000Z"]
-        )
-        later = {"forky": kept["forky"], "forky-updates": dated.Suite(OF_LABEL, (A_YEAR_AGO,))}
-        self.assertEqual(dated.bases("forky", later), [*kept["forky"].bases(), f"https://l.example/{A_YEAR_AGO}"])
-        anew = dated.merged(old, read, keeps_pinned=False)
-        self.assertEqual(anew, {"forky": dated.Suite(OF_ORIGIN, ("20261031T060801Z",))})
+        self.assertEqual(sorted(kept), ["forky", "sid", "trixie"])
+        self.assertEqual(kept["forky"], suite("20260101T000000Z", "20261031T060801Z"))
+        self.assertEqual(dated.merged(old, read, keeps_pinned=False), read)
+
+    def test_newest_first_and_updates_of_a_suite_too(self):
+        suites = {"forky": suite("20260101T000000Z", "20261031T060801Z"), "forky-updates": suite(A_YEAR_AGO)}
+        with unittest.mock.patch.object(dated, "apt_settings", lambda: {"Origin::Debian": OF_ORIGIN}):
+            found = dated.bases("forky", suites, ())
+        times = ["20261031T060801Z", "20260101T000000Z", A_YEAR_AGO]
+        self.assertEqual(found, [f"https://o.example/{time}" for time in times])
 
     def test_a_file_is_read_as_it_was_written(self):
-        suites = {"forky": dated.Suite(OF_ORIGIN, (A_YEAR_AGO,))}
+        suites = {"forky": suite(A_YEAR_AGO)}
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "dated.json")
             path.write_text(dated.to_json(suites), encoding="utf-8")
             self.assertEqual(dated.load(path), suites)
-            for broken in ("", "[]", '{"a": {}}', '{"a": {"address": "x", "times": ["today"]}}'):
+            for broken in ("", "[]", '{"a": {}}', '{"a": {"label": "", "origin": "", "times": ["now"]}}'):
                 path.write_text(broken, encoding="utf-8")
                 with self.subTest(broken), self.assertRaisesRegex(lockfile.LockError, "restore it from git or run"):
                     dated.load(path)
@@ -117,9 +156,7 @@ class RecordedTest(unittest.TestCase):
     def test_every_suite_of_the_lock_has_a_place(self):
         lock, suites = lockfile.load(HERE / "lock.json"), dated.load()
         self.assertLessEqual({entry.suite for entry in lock.all_entries()}, set(suites))
-        for suite in suites.values():
-            self.assertTrue(suite.times)
-            self.assertTrue(suite.address.startswith("https://"), suite.address)
+        self.assertEqual({(each.label, each.origin) for each in suites.values()} - {("Debian", "Debian")}, SECURITY)
 
 
 class PackagesTest(unittest.TestCase):
@@ -148,7 +185,11 @@ class EveryArchiveTest(unittest.TestCase):
         self.assertGreater(len(contents), 300)
         archive, said = DatedArchive(contents, A_YEAR_AGO), []
         with archive.serving(), archives.serving(archives.Mirror({})) as mirror, tempfile.TemporaryDirectory() as cache:
-            with unittest.mock.patch.object(places.dated, "load", lambda: archive.suites):
+            dated.address_of.cache_clear()
+            with (
+                unittest.mock.patch.object(dated, "load", lambda: archive.suites),
+                unittest.mock.patch.object(dated, "apt_settings", lambda: archive.settings),
+            ):
                 found = fetch.fetch(contents, cache, [f"{mirror}/debian"], said.append, PATIENT)
             self.assertEqual({entry: path.read_bytes() for entry, path in found.items()}, contents)
         # An archive that is in two suites is fetched once.
@@ -178,16 +219,18 @@ class CloneOfLastYearTest(unittest.TestCase):
             entry = archives.entry(name, content, f"{pool}/{name[0]}/{name}/{name}_1.0_amd64.deb")
             self.contents[dataclasses.replace(entry, suite=suite)] = content
 
-    def unpack(self, mirrors):
-        """(exit code, standard error) of the script that a repository rule runs."""
+    def unpack(self, mirrors, apt="3.0"):
+        """(exit code, standard error) of the script that a repository rule runs. Args: apt: "": there is none."""
+        path = f"{self.scratch / 'bin'}:{os.environ['PATH']}" if apt else "/nowhere"
         (self.clone / "dated.json").write_text(dated.to_json(self.archive.suites), encoding="utf-8")
+        self.archive.apt_config(self.scratch / "bin")
         entries = [dataclasses.asdict(entry) for entry in self.contents]
         request = {"entries": entries, "kind": "packages", "exclude": [], "rpath": []}
         done = subprocess.run(
             [sys.executable, "-EsB", self.clone / "tree.py"],
             input=json.dumps(request),
             cwd=self.root,
-            env={"XDG_CACHE_HOME": str(self.scratch / "cache"), "MLGO_DEBIAN_MIRRORS": mirrors, "PATH": "/nowhere"},
+            env={"XDG_CACHE_HOME": str(self.scratch / "cache"), "MLGO_DEBIAN_MIRRORS": mirrors, "PATH": path},
             capture_output=True,
             text=True,
             check=False,
@@ -221,6 +264,15 @@ class CloneOfLastYearTest(unittest.TestCase):
         self.assertEqual(archives.tree(self.root / "usr/share"), {"moved": b"moved", "mended": b"mended"})
         self.assertRegex(said, "no Debian mirror: .*--debian_mirror=URL.*from Debian's dated archive, which is slow")
         self.assertNotIn("found in", said)
+
+    def test_without_mirror_and_apt_it_says_how_to_name_a_mirror(self):
+        self.no_mirror()
+        self.archive = DatedArchive(self.contents, A_YEAR_AGO)
+        with self.archive.serving():
+            code, said = self.unpack("", apt="")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, "no Debian mirror: .*--debian_mirror=URL")
+        self.assertNotIn("Traceback", said)
 
     def test_without_a_network_it_says_how_to_name_a_mirror(self):
         self.no_mirror()

@@ -90,7 +90,11 @@ def fetch_with_environment(
 ) -> Dict[lockfile.Entry, pathlib.Path]:
     """`fetch` with the user's cache and mirrors; looks for mirrors only when an entry is missing.
 
-    Without a mirror, the archives come from the places beyond the mirrors, of which the dated archive has all.
+    Without a mirror, the archives come from the dated archive, if this machine's apt knows it.
+
+    Raises:
+        FetchError: as `fetch`.
+        MirrorError: there is neither.
     """
     entries = list(dict.fromkeys(entries))
     cache_dir = default_cache(environ)
@@ -100,6 +104,10 @@ def fetch_with_environment(
         try:
             bases = mirrors_lib.find_mirrors(environ)
         except mirrors_lib.MirrorError as error:
+            import dated  # As `places` below.
+
+            if not dated.apt_settings():
+                raise
             bases = []
             progress(f"debian: {error}. Archives now come from Debian's dated archive, which is slow")
         paths.update(_Fetch(cache_dir, bases, LIMITS, progress).all(missing))

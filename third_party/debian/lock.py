@@ -7,7 +7,7 @@ Example:
 
 apt resolves versions and checks the archive's signature, without privileges. Each changed package is printed on a line:
 `+` added, `-` removed, `~` changed. The other architectures get the packages of amd64, in the same versions where these
-exist. dated.json gets the time of the indexes and the address of Debian's dated archive, which keeps the pinned files.
+exist. dated.json gets the time of the indexes, at which Debian's dated archive keeps the pinned files.
 """
 
 import argparse
@@ -173,12 +173,6 @@ def main(arguments=None) -> int:
         temporary = path.with_suffix(".json.new")
         temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
-    for name in sorted(set(read) - set(suites)):
-        print(
-            f"lock: {dated_path.name} has no address for {name}: neither its Release file nor this machine's apt names "
-            "one; lock once with apt 3.0 or newer",
-            file=sys.stderr,
-        )
     for line in changes(old, new):
         print(line)
     for architecture in (architectures.AMD64, *architectures.OTHERS):

@@ -100,7 +100,8 @@ def beyond_the_mirrors(entry: lockfile.Entry, bases: Sequence[str], upstream: Di
             for name in names:
                 kept = released.entry if released and name == released.entry.sha256 else entry
                 yield Place("a folder of archives", base, dataclasses.replace(kept, path=name))
-    for base in dated.bases(entry.suite, dated.load()):
+    with_release = [*bases, *(sibling for base in bases for sibling in siblings(base))]
+    for base in dated.bases(entry.suite, dated.load(), with_release):
         if base not in bases:
             yield Place("the dated archive", base, entry)
     if released:

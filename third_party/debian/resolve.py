@@ -21,8 +21,7 @@ import sources
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _URI_LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})", re.M)
 # A field of a Release file.
-_RELEASE_FIELD = re.compile(r"^(Codename|Date|Label|Origin|Snapshots): (.+)$", re.M)
-_SNAPSHOT_SETTING = re.compile(r'^Acquire::Snapshots::URI::(\S+) "(.+)";$', re.M)
+_RELEASE_FIELD = re.compile(r"^(Codename|Date|Label|Origin): (.+)$", re.M)
 # A field of an index that fits on a line.
 _FIELD = re.compile(r"^(Package|Version|Filename|Size|SHA256): (.+)$", re.M)
 
@@ -138,13 +137,12 @@ class PrivateApt:
         return self.run("apt-get", *arguments)
 
     def dated_suites(self) -> Dict[str, dated.Suite]:
-        """Where the files of the suites are kept, and when the indexes were made: suite -> dated.Suite."""
-        settings = dict(_SNAPSHOT_SETTING.findall(self.run("apt-config", "dump")))
+        """What tells where the files of the suites are kept, and when the indexes were made: suite -> dated.Suite."""
         found = {}
         for path in sorted((self._root / "state/lists").glob("*Release")):
             release = dict(_RELEASE_FIELD.findall(path.read_text(encoding="utf-8")))
             if release.get("Codename") in self._suites:
-                found[release["Codename"]] = dated.of_release(release, settings)
+                found[release["Codename"]] = dated.of_release(release)
         return found
 
     def packages(self, names: Sequence[str]) -> Dict[str, lockfile.Entry]:
