@@ -94,13 +94,6 @@ bool isForItself(const Function &F) {
          (F.hasComdat() || !mayJumpNearby(F));
 }
 
-void addLine(std::string &Digests, StringRef Digest, const Function &F) {
-  Digests += Digest;
-  Digests += '\t';
-  Digests += F.getName();
-  Digests += '\n';
-}
-
 void replaceBody(Function &F, uint64_t Bytes) {
   // They choose the section.
   MDNode *const Profile = F.getMetadata(LLVMContext::MD_prof);
@@ -123,8 +116,7 @@ void replaceBody(Function &F, uint64_t Bytes) {
 
 } // namespace
 
-std::string replaceKnown(Module &M, const KnownCode &Known,
-                         const StringMap<std::string> &Before) {
+std::string replaceKnown(Module &M, const KnownCode &Known) {
   std::string Others;
   if (!generatesEachFunctionAlone(M))
     return Others;
@@ -132,12 +124,6 @@ std::string replaceKnown(Module &M, const KnownCode &Known,
   std::vector<std::pair<Function *, uint64_t>> Replaced;
   FunctionDigests DigestOf;
   for (Function &F : M) {
-    const auto Other = Before.find(F.getName());
-    if (Other != Before.end())
-      if (const auto Found = Known.find(Other->second); Found != Known.end()) {
-        Replaced.emplace_back(&F, Found->second);
-        continue;
-      }
     if (!isForItself(F))
       continue;
     const std::string Digest = DigestOf(F);
@@ -145,9 +131,7 @@ std::string replaceKnown(Module &M, const KnownCode &Known,
     if (Found != Known.end())
       Replaced.emplace_back(&F, Found->second);
     else
-      addLine(Others, Digest, F);
-    if (Other != Before.end())
-      addLine(Others, Other->second, F);
+      Others += Digest + "\t" + F.getName().str() + "\n";
   }
   for (const auto &[F, Bytes] : Replaced)
     replaceBody(*F, Bytes);

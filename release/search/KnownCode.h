@@ -10,7 +10,6 @@
 #include <map>
 #include <string>
 
-#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Object/ObjectFile.h"
 
@@ -20,8 +19,7 @@ class Module;
 
 namespace mlgo::search {
 
-/// Digest of an optimised function, or other digest of it before its
-/// optimisation → bytes of its code.
+/// Digest of an optimised function → bytes of its code.
 using KnownCode = std::map<std::string, uint64_t>;
 
 /// Replaces the bodies of optimised functions in `Known` by as many bytes,
@@ -29,13 +27,9 @@ using KnownCode = std::map<std::string, uint64_t>;
 /// line `digest TAB name` each. Sections and the sizes of symbols stay what
 /// they were.
 ///
-/// \param Before function → other digest that it had. A function whose digest
-/// is there in `Known` need not be optimised.
-///
 /// Returns nothing where code generation is not known to treat each function
 /// for itself.
-std::string replaceKnown(llvm::Module &M, const KnownCode &Known,
-                         const llvm::StringMap<std::string> &Before = {});
+std::string replaceKnown(llvm::Module &M, const KnownCode &Known);
 
 /// Adds the functions of `Digests`, with their sizes in the object of the same
 /// compile.

@@ -8,14 +8,12 @@
 #include "InlinerSizeModel.h"
 #include "InliningDecisions.h"
 #include "KnownCode.h"
-#include "KnownPasses.h"
 #include "ModuleSearch.h"
 #include "SilentChild.h"
 
 #include "clang/Basic/CodeGenOptions.h"
 #include "clang/Basic/Diagnostic.h"
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -26,6 +24,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -91,7 +90,7 @@ StringRef textOf(const Object &Of) { return StringRef(Of.data(), Of.size()); }
 
 /// The parts, and after them their lengths: an object that comes first keeps
 /// its alignment.
-std::string message(ArrayRef<StringRef> Parts) {
+std::string message(std::initializer_list<StringRef> Parts) {
   std::string Text, Lengths;
   for (const StringRef Part : Parts) {
     Text += Part;
@@ -111,21 +110,6 @@ std::vector<StringRef> partsOf(StringRef Message) {
     From += Size;
   }
   return Parts;
-}
-
-std::string textOf(const Simplified &Functions) {
-  std::vector<StringRef> Parts;
-  for (const auto &[Digest, Bitcode] : Functions) {
-    Parts.push_back(Digest);
-    Parts.push_back(Bitcode);
-  }
-  return message(Parts);
-}
-
-void addFunctions(Simplified &To, StringRef Text) {
-  const std::vector<StringRef> Parts = partsOf(Text);
-  for (size_t Number = 0; Number + 1 < Parts.size(); Number += 2)
-    To.emplace(Parts[Number], Parts[Number + 1]);
 }
 
 struct Kept {
@@ -162,7 +146,6 @@ public:
         Building.getPassInstrumentationCallbacks()
             ->registerBeforeNonSkippedPassCallback(
                 [this](StringRef Pass, Any) { reach(Pass); });
-        Passes.registerIn(Building);
       });
     if (IsShared)
       Of.emit(clang::Backend_EmitNothing, nullptr);
@@ -204,13 +187,9 @@ private:
     const Forked Copy = forkSilently(SearchFlag);
     if (Copy.IsChild) {
       IsTry = true;
-      // Objects that are kept are those of plain compiles.
+      // Objects that are kept are complete.
       if (KeepsObject)
         Known.clear();
-      // Nothing comes after the last try, which is kept as the first one is.
-      const bool IsLast = KeepsObject && Answer.Compiles > 0;
-      if (IsShared && Tries > 2 && !IsLast)
-        Passes.start(Of.M, Results, KeepsObject ? nullptr : &Known);
       follow(Asked);
       return Outcome::endOfSearch();
     }
@@ -248,11 +227,11 @@ private:
     std::string Digests;
     if (IsShared && !Of.CI.getDiagnostics().hasErrorOccurred() &&
         keepsFunctionsWhole(Of.Options))
-      Digests = replaceKnown(Of.M, Known, Passes.beforeOptimisation());
+      Digests = replaceKnown(Of.M, Known);
     Object Code;
     generate(Code);
-    sendToParent(message({textOf(Code), Taken, Digests,
-                          prints() ? "prints" : "", textOf(Passes.added())}));
+    sendToParent(
+        message({textOf(Code), Taken, Digests, prints() ? "prints" : ""}));
   }
 
   /// LLVM reads objects at an aligned address alone.
@@ -269,7 +248,6 @@ private:
     const std::vector<StringRef> Parts = partsOf(Sent);
     const auto Code = read(Parts[0]);
     addKnown(Known, Parts[2], *Code);
-    addFunctions(Results, Parts[4]);
     Build Result;
     Result.Decided = decisionsIn(std::string_view(Parts[1]));
     addSizes(Result, *Code, Defined, Of.M.getDataLayout().getGlobalPrefix());
@@ -328,8 +306,6 @@ private:
   uint64_t Printed = 0;
   Functions Defined;
   KnownCode Known;
-  Simplified Results;
-  KnownPasses Passes;
   std::vector<Kept> Objects;
   Searched Answer;
   /// In a try.
