@@ -22,12 +22,9 @@ def table(result: Callable[[str], measured.Result], languages: Mapping[str, str]
     speed, profiled, libraries = (
         result(look) for look in ("programs_eviction", "programs_eviction_pgo", "regalloc_eviction")
     )
-    code = {
-        side: _mean_and_worst(
-            measured.group({name: measured.object_code(libraries, name, f"{side}_{by_function}") for name in languages})
-        )
-        for side in ("trained", "default")
-    }
+    code = _mean_and_worst(
+        measured.group({name: measured.object_code(libraries, name, f"trained_{by_function}") for name in languages})
+    )
     executed = _mean_and_worst(measured.programs(result("programs_inlining"), "executed", "policy", "instructions"))
     both, cost, everywhere = f"policy_{by_function}", f"default_{by_function}", "default_callee_saved_32768"
     rows = [
@@ -46,14 +43,14 @@ def table(result: Callable[[str], measured.Result], languages: Mapping[str, str]
             f"{_instructions(speed, both)}; policy alone {_mean(speed, 'policy')}",
             f"the cost alone {_mean(speed, cost)}, LLVM's in all functions {_mean(speed, everywhere)}",
             tables.named(measured.programs(speed, "run", both, "instructions").worst),
-            f"code: {code['trained']}; data references: {_references(speed, both)}",
+            f"code: {code}; data references: {_references(speed, both)}",
         ],
         [
             "-O2 `-fprofile-use --config=mlgo-speed.cfg`: the cost; LLVM's heuristic evicts",
             _instructions(profiled, cost),
             "all of it",
             tables.named(measured.programs(profiled, "run", cost, "instructions").worst),
-            f"code without a profile: {code['default']}; data references: {_references(profiled, cost)}",
+            f"code: {_code_bytes(profiled, cost)}; data references: {_references(profiled, cost)}",
         ],
     ]
     return tables.markdown(["switch", "gain", "the same without ML", "worst", "price"], rows)
@@ -85,6 +82,10 @@ def _mean(result: measured.Result, side: str) -> str:
 
 def _references(result: measured.Result, side: str) -> str:
     return _mean_and_worst(measured.programs(result, "run", side, "data_references"))
+
+
+def _code_bytes(result: measured.Result, side: str) -> str:
+    return _mean_and_worst(measured.programs(result, "run", side, "code_bytes"))
 
 
 def _mean_and_worst(group: measured.Group) -> str:
