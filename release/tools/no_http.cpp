@@ -6,7 +6,12 @@
 /// from servers named in DEBUGINFOD_URLS; they find that there is no client,
 /// and fetch none.
 
+#include "llvm/Config/llvm-config.h"
+#if LLVM_VERSION_MAJOR >= 23
+#include "llvm/HTTP/HTTPClient.h"
+#else
 #include "llvm/Debuginfod/HTTPClient.h"
+#endif
 #include "llvm/Support/Errc.h"
 
 using namespace llvm;
