@@ -112,10 +112,8 @@ def main(arguments: list[str]) -> int:
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     others = _other_compilers(problem, policies)
     clang = clang_from_flags()
-    with_policies, costs = (
-        policies.sides(clang),
-        costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs, problem),
-    )
+    with_policies = policies.sides(clang)
+    costs = costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs, problem)
     thresholds = threshold_sides(FLAGS.inline_thresholds, problem, clang)
     sides = [*with_policies, *thresholds, *with_costs([Side(DEFAULT, clang), *with_policies], costs), *others]
     if not sides:

@@ -46,12 +46,10 @@ from collections.abc import Sequence
 
 from absl import flags
 
-from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.policies import Policies
 from mlgo.evaluation.programs import results, run_time, size
-from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.compilers import (
     EVICTION,
@@ -77,7 +75,12 @@ from mlgo.evaluation.sides import (
     is_taken,
     with_costs,
 )
-from mlgo.flags.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
+from mlgo.flags.counting import (
+    chosen_programs,
+    define_program_choice_flags,
+    define_program_tool_flags,
+    toolchain_from_flags,
+)
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
 from mlgo.problems.problem import load_problem
@@ -173,26 +176,24 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
     profiling = profile_tools(target) if FLAGS.pgo else None
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
     programs = chosen_programs(catalogue, folder.path / _GN_PROGRAMS)
-    packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
+    toolchain = toolchain_from_flags(target, folder.path / "objects")
     release = locate.program(FLAGS.clang, "--clang", variable="").resolve()
     lto = lto_kinds(FLAGS.lto)
     compilers = Compilers(
-        packaged, release, compiler_sides(FLAGS.compiler, TAKEN), linker_beside(release) if lto else None
+        toolchain.driver, release, compiler_sides(FLAGS.compiler, TAKEN), linker_beside(release) if lto else None
     )
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
-    further = (
-        allocation_counts(FLAGS.allocations),
-        costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs),
-    )
-    if FLAGS.allocations and lto:
+    allocations = allocation_counts(FLAGS.allocations)
+    costs = costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs)
+    if allocations and lto:
         wrong = "is not supported with --lto, because the linker has no search"
         raise RunError(f"--allocations={','.join(FLAGS.allocations)}", wrong, "Leave one of them out")
-    runs = compilers.for_runs(*further, has_profiles=FLAGS.pgo) if FLAGS.problem != INLINING else []
+    runs = compilers.for_runs(allocations, costs, has_profiles=FLAGS.pgo) if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: list(sizes), run_time.LEVEL: list(runs)}
     levels = [level for level, sides in measured.items() if sides]
     own = _own_policies(models, lto)
     sizes += own if sizes else []
-    runs += [*own, *with_costs(own, further[1])] if runs else []
+    runs += [*own, *with_costs(own, costs)] if runs else []
     for program in programs:
         if (note := program.level_note(levels)) is not None:
             tell(note)
@@ -209,9 +210,6 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
         seen=results.seen_from_flags(FLAGS.seen, programs),
         seed=FLAGS.seed,
     )
-    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
-    toolchain = Toolchain(sysroot_from_flags(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
     settings = {
         "programs": [program.name for program in programs],
         "pgo": FLAGS.pgo,

@@ -135,15 +135,16 @@ def costs_from_flags(
     Args: problem: for which they are given.
     Raises: RunError: a value is no whole number from 1 to 2^32 - 1, or no register allocator decides `problem`.
     """
+    given = (("--callee_saved_costs", by_function, False), ("--csr_first_time_costs", everywhere, True))
     found = set()
-    for flag, values in (("--callee_saved_costs", by_function), ("--csr_first_time_costs", everywhere)):
+    for flag, values, is_everywhere in given:
         if values and problem is not None and not problem.decides_after_optimiser:
             raise RunError(flag, f"is not supported for {problem.name}", "Remove it")
         if wrong := [value for value in values if not value.isdecimal() or not 0 < int(value) < 2**32]:
             raise RunError(
                 f"{flag}={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers of at least 1: 32768"
             )
-        found |= {CalleeSavedCost(int(value), values is everywhere) for value in values}
+        found |= {CalleeSavedCost(int(value), is_everywhere) for value in values}
     return sorted(found)
 
 

@@ -7,7 +7,7 @@ from mlgo.pages.markdown import summary
 from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
 from mlgo.reporting.provenance import tuning_command
-from mlgo.reporting.testing import made_up
+from mlgo.reporting.testing import made_up_searches
 from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run.exit_codes import RunError
 
@@ -16,7 +16,7 @@ _SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 class TuningTest(FolderTestCase):
     def page(self, **settings) -> str:
-        made_up.write_tuning(self.folder / "tuned", **settings)
+        made_up_searches.write_tuning(self.folder / "tuned", **settings)
         return html.unescape(html_of(compose(self.read("tuned"))).decode())
 
     def test_a_search(self):
@@ -44,7 +44,7 @@ class TuningTest(FolderTestCase):
         self.assertNotIn("for want of compiles", content)
 
     def test_a_search_of_another_version_is_refused(self):
-        for write, key in ((made_up.write_tuning, "curve"), (made_up.write_eviction_tuning, "gains")):
+        for write, key in ((made_up_searches.write_tuning, "curve"), (made_up_searches.write_eviction_tuning, "gains")):
             write(self.folder / "old")
             path = self.folder / "old" / "result.json"
             path.write_text(path.read_text(encoding="utf-8").replace(f'"{key}"', '"other"'), encoding="utf-8")
@@ -54,7 +54,7 @@ class TuningTest(FolderTestCase):
 
 class EvictionTuningTest(FolderTestCase):
     def page(self, **settings) -> str:
-        made_up.write_eviction_tuning(self.folder / "tuned", **settings)
+        made_up_searches.write_eviction_tuning(self.folder / "tuned", **settings)
         text = html.unescape(html_of(compose(self.read("tuned"))).decode())
         return text.partition("<main")[2]
 
@@ -77,7 +77,7 @@ class EvictionTuningTest(FolderTestCase):
         self.assertIn("against the compiler's default", summary(page).decode())
 
     def test_the_command(self):
-        made_up.write_eviction_tuning(self.folder / "tuned")
+        made_up_searches.write_eviction_tuning(self.folder / "tuned")
         self.assertEqual(
             tuning_command(self.read("tuned")[0]),
             './bazelw run //mlgo:tune -- --problem=regalloc_eviction --corpus="$CORPUS" --policy="$POLICY"'

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.score.code_size import SizeOfCode
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.score import FunctionScores, Score, bounded

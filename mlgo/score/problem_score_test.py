@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.problems.problem import LoggedScore
+from mlgo.problems.objective import LoggedScore
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.problems.tensor import TensorSpec
 from mlgo.score.function_scores import FunctionScore

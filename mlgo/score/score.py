@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from mlgo.compiler.request import CompileResult
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.problems.problem import CodeSize, LoggedScore
+from mlgo.problems.objective import CodeSize, LoggedScore
 from mlgo.score.function_scores import FunctionScore, score_ratio
 
 #: Function name -> its score.

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.run.quiet import quiet_libraries

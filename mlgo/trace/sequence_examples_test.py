@@ -8,7 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 from mlgo.run.exit_codes import RunError

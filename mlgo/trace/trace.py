@@ -17,7 +17,8 @@ import numpy as np
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.write_queue import WriteQueue

@@ -7,7 +7,8 @@ from unittest import mock
 
 import numpy as np
 
-from mlgo.problems.problem import LoggedScore, Problem, load_problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem, load_problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import vocabulary

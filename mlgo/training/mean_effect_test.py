@@ -25,7 +25,8 @@ from mlgo.learning.learner import Learner, Sample, Variant
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
-from mlgo.problems.problem import CodeSize, Problem
+from mlgo.problems.objective import CodeSize
+from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run import determinism
 from mlgo.score.code_size import code_scores

@@ -9,24 +9,23 @@ from models.results import measured, tables
 from models.results.pages import percent
 
 _LANGUAGES = ("C", "C++")
+#: End of the names of sides with the cost of callee-saved registers that mlgo-speed.cfg has.
+BY_FUNCTION = "callee_saved_by_function_32768"
 
 
-def table(result: Callable[[str], measured.Result], languages: Mapping[str, str], by_function: str) -> str:
+def table(result: Callable[[str], measured.Result], languages: Mapping[str, str]) -> str:
     """The table.
 
-    Args:
-      result: reads the result of a look at the exam, by its name.
-      languages: library -> "C" or "C++".
-      by_function: end of the names of sides with the cost of callee-saved registers that mlgo-speed.cfg has.
+    Args: result: reads the result of a look at the exam, by its name; languages: library -> "C" or "C++".
     """
     speed, profiled, libraries = (
         result(look) for look in ("programs_eviction", "programs_eviction_pgo", "regalloc_eviction")
     )
     code = _mean_and_worst(
-        measured.group({name: measured.object_code(libraries, name, f"trained_{by_function}") for name in languages})
+        measured.group({name: measured.object_code(libraries, name, f"trained_{BY_FUNCTION}") for name in languages})
     )
     executed = _mean_and_worst(measured.programs(result("programs_inlining"), "executed", "policy", "instructions"))
-    both, cost, everywhere = f"policy_{by_function}", f"default_{by_function}", "default_callee_saved_32768"
+    both, cost, everywhere = f"policy_{BY_FUNCTION}", f"default_{BY_FUNCTION}", "default_callee_saved_32768"
     rows = [
         [
             "-Oz `--config=mlgo-size.cfg`",
@@ -40,17 +39,19 @@ def table(result: Callable[[str], measured.Result], languages: Mapping[str, str]
         ],
         [
             "-O2 `--config=mlgo-speed.cfg`: policy and a cost of callee-saved registers",
-            f"{_instructions(speed, both)}; policy alone {_mean(speed, 'policy')}",
-            f"the cost alone {_mean(speed, cost)}, LLVM's in all functions {_mean(speed, everywhere)}",
-            tables.named(measured.programs(speed, "run", both, "instructions").worst),
-            f"code: {code}; data references: {_references(speed, both)}",
+            f"{_instructions(speed, both)}; policy alone {_mean(_executed(speed, 'policy'))}",
+            f"the cost alone {_mean(_executed(speed, cost))},"
+            f" LLVM's in all functions {_mean(_executed(speed, everywhere))}",
+            tables.named(_executed(speed, both).worst),
+            f"code: {code}; data references: {_mean_and_worst(_executed(speed, both, 'data_references'))}",
         ],
         [
             "-O2 `-fprofile-use --config=mlgo-speed.cfg`: the cost; LLVM's heuristic evicts",
             _instructions(profiled, cost),
             "all of it",
-            tables.named(measured.programs(profiled, "run", cost, "instructions").worst),
-            f"code: {_code_bytes(profiled, cost)}; data references: {_references(profiled, cost)}",
+            tables.named(_executed(profiled, cost).worst),
+            f"code: {_mean_and_worst(_executed(profiled, cost, 'code_bytes'))};"
+            f" data references: {_mean_and_worst(_executed(profiled, cost, 'data_references'))}",
         ],
     ]
     return tables.markdown(["switch", "gain", "the same without ML", "worst", "price"], rows)
@@ -65,28 +66,24 @@ def _code(
         each: measured.group({name: measured.linked_code(result, name, side) for name in names})
         for each, names in members.items()
     }
-    means = "; ".join(f"{each} {percent(group.mean.ratio)}" for each, group in found.items())
+    means = "; ".join(f"{each} {_mean(group)}" for each, group in found.items())
     without = "; ".join(f"{each} {tables.best_threshold(thresholds, names)}" for each, names in members.items())
     worst = max((group.worst for group in found.values()), key=lambda of: of[1])
     return [f"code of {len(languages)} libraries: {means}", f"`-inline-threshold`: {without}", tables.named(worst)]
 
 
+def _executed(result: measured.Result, side: str, measure: str = "instructions") -> measured.Group:
+    return measured.programs(result, "run", side, measure)
+
+
 def _instructions(result: measured.Result, side: str) -> str:
-    found = measured.programs(result, "run", side, "instructions")
-    return f"instructions of {found.members} programs: {percent(found.mean.ratio)}"
+    found = _executed(result, side)
+    return f"instructions of {found.members} programs: {_mean(found)}"
 
 
-def _mean(result: measured.Result, side: str) -> str:
-    return percent(measured.programs(result, "run", side, "instructions").mean.ratio)
-
-
-def _references(result: measured.Result, side: str) -> str:
-    return _mean_and_worst(measured.programs(result, "run", side, "data_references"))
-
-
-def _code_bytes(result: measured.Result, side: str) -> str:
-    return _mean_and_worst(measured.programs(result, "run", side, "code_bytes"))
+def _mean(group: measured.Group) -> str:
+    return percent(group.mean.ratio)
 
 
 def _mean_and_worst(group: measured.Group) -> str:
-    return f"{percent(group.mean.ratio)}, worst {tables.named(group.worst)}"
+    return f"{_mean(group)}, worst {tables.named(group.worst)}"

@@ -26,9 +26,9 @@ _BRIEF_SIDES = dict(zip(_EVICTION_SIDES, ("policy", "cost", "both"), strict=True
 _ALLOCATION_SIDES = {"allocations_18": "18 allocations", "with_allocations": "both and 18 allocations"}
 _EVICTION_LIBRARY_SIDES = ("trained", "default_callee_saved_32768", "trained_callee_saved_32768")
 #: The exam measured mlgo-speed.cfg's cost too.
-_BY_FUNCTION = "callee_saved_by_function_32768"
-_EXAM_SIDES = ("policy", f"default_{_BY_FUNCTION}", f"policy_{_BY_FUNCTION}", *_EVICTION_SIDES[1:])
-_EXAM_LIBRARY_SIDES = ("trained", f"default_{_BY_FUNCTION}", f"trained_{_BY_FUNCTION}", *_EVICTION_LIBRARY_SIDES[1:])
+_EXAM_COST = f"default_{headlines.BY_FUNCTION}"
+_EXAM_SIDES = ("policy", _EXAM_COST, f"policy_{headlines.BY_FUNCTION}", *_EVICTION_SIDES[1:])
+_EXAM_LIBRARY_SIDES = ("trained", _EXAM_COST, f"trained_{headlines.BY_FUNCTION}", *_EVICTION_LIBRARY_SIDES[1:])
 _EXECUTED = (
     ("instructions executed", "executed", "instructions"),
     ("data references executed", "executed", "data_references"),
@@ -153,7 +153,7 @@ def _exam(result: Callable[[str], measured.Result]) -> dict[str, str]:
             result("regalloc_eviction"), _EXAM_LIBRARY_SIDES, measure, EXAM_LANGUAGES
         )
     named = {f"exam-{name}": table for name, table in found.items()}
-    return {"headlines": headlines.table(result, EXAM_LANGUAGES, _BY_FUNCTION), **named}
+    return {"headlines": headlines.table(result, EXAM_LANGUAGES), **named}
 
 
 def _exam_code(result: Evaluation, sides: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ import numpy as np
 from mlgo.compiler.code_size import FunctionCode, ObjectCode
 from mlgo.compiler.request import CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.problems.problem import CodeSize, Problem
+from mlgo.problems.objective import CodeSize
+from mlgo.problems.problem import Problem
 
 #: Values of integer features lie below this.
 _INTEGERS = 4

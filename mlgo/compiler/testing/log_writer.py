@@ -5,7 +5,8 @@ import json
 
 import numpy as np
 
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME, TensorSpec
 
 #: A problem with logs of a few bytes.

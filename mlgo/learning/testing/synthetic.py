@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 
 from mlgo.learning.normalization import Normalizer, build_normalizer
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import ITEM_BYTES, TensorSpec
 
 POSITIONS = 5

@@ -25,7 +25,8 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.learning.testing import synthetic
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run.determinism import generator
 

@@ -9,7 +9,8 @@ context, named "". With `context_flags` (inlining_log_names_call_sites.patch) ea
 after its call site, "CALLER\\nCALLEE".
 """
 
-from mlgo.problems.problem import CodeSize, Levels, Problem
+from mlgo.problems.objective import CodeSize
+from mlgo.problems.problem import Levels, Problem
 from mlgo.problems.slots import slot_arguments
 from mlgo.problems.tensor import TensorSpec
 

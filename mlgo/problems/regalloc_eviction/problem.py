@@ -4,7 +4,8 @@ Transcribed from llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp of LLVM 22.1.8 (RA_
 Reward). A decision is one of 33 positions: 32 physical registers in allocation order, and the candidate itself.
 """
 
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.slots import slot_arguments
 from mlgo.problems.tensor import TensorSpec
 

@@ -4,7 +4,8 @@ Transcribed from llvm/lib/CodeGen/MLRegAllocPriorityAdvisor.cpp of LLVM 22.1.8 (
 Reward). A decision is a number; the live range with the highest is allocated first.
 """
 
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.slots import slot_arguments
 from mlgo.problems.tensor import TensorSpec
 

@@ -1,6 +1,5 @@
 """Invented results in the format of the real commands, for tests: small, deterministic, with hostile names."""
 
-import dataclasses
 import math
 import pathlib
 import random
@@ -10,7 +9,7 @@ from mlgo.evaluation.comparison import Comparison, FunctionRow, rows_to_csv, sco
 from mlgo.evaluation.corpora import evaluation
 from mlgo.evaluation.corpora import tables as evaluation_tables
 from mlgo.evaluation.statistics import summarize, summarize_totals
-from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
+from mlgo.evaluation.weighted_sum import weighted_sum
 from mlgo.problems.problem import load_problem
 from mlgo.run import files
 from mlgo.run.tabular import encode_csv
@@ -20,8 +19,8 @@ from mlgo.training import figures
 #: What a template's instance can be called, and what a browser or Markdown must not take for markup.
 HOSTILE = '_Z1f<script>alert("x")</script>|&amp;`*_[a](javascript:alert(1))'
 
-_CLANG = "c1" * 32
-_SEED = 1
+CLANG = "c1" * 32
+SEED = 1
 
 
 def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12, better: float = 0.02) -> None:
@@ -73,7 +72,7 @@ def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12,
                 "algorithm": "ppo",
                 "problem": "regalloc_eviction",
                 "reward": "",
-                "seed": _SEED,
+                "seed": SEED,
                 "iterations": iterations,
                 "warm_start": "bc",
                 "modules_per_iteration": 4,
@@ -83,7 +82,7 @@ def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12,
             }
         },
         "inputs": {
-            "clang": _CLANG,
+            "clang": CLANG,
             "train_corpus": "a1" * 32,
             "held_out_corpus": "b1" * 32,
             "policy": None,
@@ -126,7 +125,7 @@ def write_evaluation(
     corpora: tuple[str, ...] = ("alpha", "beta"),
     problem: str = "inlining_for_size",
     reward: str = "comdat_weighted_code",
-    clang: str = _CLANG,
+    clang: str = CLANG,
     digests: dict[str, str] | None = None,
     noise: int = 3,
     skipped: tuple[str, ...] = (),
@@ -147,7 +146,7 @@ def write_evaluation(
         linked |= {side: {row.module: round(row.scores[side]) for row in comparison.rows} for side in sides}
         summaries = {
             side: summarize_totals(
-                {module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, _SEED
+                {module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, SEED
             )
             for side in sides
         }
@@ -168,7 +167,7 @@ def _write_results(
     content = {
         "kind": "evaluation",
         "policies": dict.fromkeys(policies, "e1" * 32),
-        "seed": _SEED,
+        "seed": SEED,
         "order": {"sides": sides, "corpora": [result.corpus for result in results]},
         "corpora": {result.corpus: result.to_json() for result in results},
         **described,
@@ -190,12 +189,12 @@ def write_scores(folder: pathlib.Path, corpora: dict[str, list[tuple[float, floa
             FunctionRow(f"m{index}.c", f"f{index}", 1, default, {"p": found}, {"p": score.ratio(default, found)}, False)
             for index, (default, found) in enumerate(pairs)
         ]
-        summaries = {"p": summarize({row.module: [row.ratios["p"]] for row in rows}, _SEED)}
-        sums = {"p": weighted_sum(score_pairs(rows, "p"), _SEED)}
+        summaries = {"p": summarize({row.module: [row.ratios["p"]] for row in rows}, SEED)}
+        sums = {"p": weighted_sum(score_pairs(rows, "p"), SEED)}
         code = {side: {row.module: {row.function: 10} for row in rows} for side in ("default", "p")}
         compared = Comparison(rows, summaries, summaries, {}, 0, sums)
         results.append(evaluation.CorpusResult(corpus, corpus[:1] * 64, compared, {}, {}, code))
-    described = {"clang": _CLANG, "problem": "regalloc_eviction", "reward": "score", **more}
+    described = {"clang": CLANG, "problem": "regalloc_eviction", "reward": "score", **more}
     _write_results(folder, results, ["p"], ["p"], described)
 
 
@@ -246,7 +245,7 @@ def write_programs(folder: pathlib.Path) -> None:
         "symbols": symbols,
         "totals": totals,
         "cost": cost,
-        "digests": {"clang": _CLANG},
+        "digests": {"clang": CLANG},
         "left_out": {"run": {"box2d": "timeout"}},
     }
     files.write_json_atomically(folder / "result.json", content)
@@ -289,75 +288,6 @@ def write_explanation(folder: pathlib.Path) -> None:
     files.write_json_atomically(folder / "explanation.json", content)
 
 
-def write_tuning(folder: pathlib.Path, *, cut: bool = True, budget: float | None = None) -> None:
-    """A search. Args: cut: whether compiles ended one of its searches; budget: of the command."""
-    summary = dataclasses.asdict(summarize_totals({f"m{i}.c": (95 + i % 4, 100) for i in range(40)}, _SEED))
-    tries = ["all calls of g: inlined", f"the call of {HOSTILE} in f: the other way"]
-    largest = {"module": "m0.c", "untried": 12, "untried_compiles": 5, "next_tries": tries}
-    content = {
-        "kind": "tuning",
-        "problem": "inlining_for_size",
-        "reward": "comdat_weighted_code",
-        "compiles_limit": 70,
-        "budget": budget,
-        "clang": _CLANG,
-        "corpus": "a" * 64,
-        "policies": {"policy": "e1" * 32},
-        "seed": _SEED,
-        "icf": False,
-        "modules": 40,
-        "compiles": 200,
-        "linked_code_bytes": {"default": 400, "policy": 398, "tuned": 386},
-        "change": {"default": summary, "policy": summary},
-        "modules_of_the_start": [],
-        "left_out": [],
-        "curve": [[0, 400.0, 0.0], [1, 398.0, -0.005], [20, 386.0, -0.035]],
-        "gains": [{"module": HOSTILE, "start": 100.0, "best": 95.0}, {"module": "empty.c", "start": 0.0, "best": 0.0}],
-        "cut": {"modules": int(cut), "untried": 12, "untried_compiles": 5, "largest": [largest] if cut else []},
-    }
-    files.write_json_atomically(folder / "result.json", content)
-
-
-def write_eviction_tuning(folder: pathlib.Path, *, gaining: bool = True) -> None:
-    """A search for evictions. Args: gaining: whether it found anything better than the default."""
-    share = 0.05 if gaining else 0.0
-    names = [f"m{module}.c" for module in range(20)]
-    ratios = {
-        name: [1.0 - share - 0.005 * ((number + index) % 4) * gaining for index in range(3)]
-        for number, name in enumerate(names)
-    }
-    pairs = [
-        ScorePair(name, HOSTILE if index else "hot", 1000.0 / (1 + index), ratio * 1000.0 / (1 + index))
-        for name, found in ratios.items()
-        for index, ratio in enumerate(found)
-    ]
-    summed = weighted_sum(pairs, _SEED)
-    assert summed is not None  # There are pairs.
-    gain = {"module": "m0.c", "function": HOSTILE, "start": 8.0, "best": 4.0}
-    content = {
-        "kind": "eviction_tuning",
-        "problem": "regalloc_eviction",
-        "tries_limit": 24,
-        "budget": None,
-        "clang": _CLANG,
-        "corpus": "a" * 64,
-        "policies": {"policy": "e1" * 32},
-        "seed": _SEED,
-        "modules": 21,
-        "modules_with_decisions": 20,
-        "functions": 60,
-        "live_ranges": 180,
-        "tries": 1440,
-        "gaining_at_the_end": 3,
-        "change": {"found against default": dataclasses.asdict(summarize(ratios, _SEED))},
-        "sums": {"found against default": summed.to_json()},
-        "curve": [[1, 1.0, 1.0], [2, 0.98, 0.97], [24, 0.945, 0.925]] if gaining else [[1, 1.0, 1.0], [24, 1.0, 1.0]],
-        "gains": [gain, {**gain, "start": 0.0, "best": 0.0}] if gaining else [],
-        "left_out": {HOSTILE: "another module has this source"},
-    }
-    files.write_json_atomically(folder / "result.json", content)
-
-
 def write_everything(folder: pathlib.Path) -> None:
     """A run with an evaluation, programs and an explanation inside, as a shipped policy has them."""
     write_run(folder)
@@ -393,9 +323,9 @@ def _comparison(
             ratios: dict[str, list[float]] = {}
             for row in chosen:
                 ratios.setdefault(row.module, []).append(row.ratios[side])
-            by_side[side] = summarize(ratios, _SEED)
+            by_side[side] = summarize(ratios, SEED)
         return by_side
 
     unseen = [row for row in rows if not row.seen]
-    sums = {side: weighted_sum(score_pairs(rows, side), _SEED) for side in sides}
+    sums = {side: weighted_sum(score_pairs(rows, side), SEED) for side in sides}
     return Comparison(rows, summaries(rows), summaries(unseen), dict.fromkeys(skipped, "policy: timeout"), 0, sums)

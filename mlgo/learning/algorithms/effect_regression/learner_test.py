@@ -14,7 +14,8 @@ from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import LEVEL_SCALE, build_normalizer
 from mlgo.learning.observations import Observations, pack
 from mlgo.learning.testing import synthetic_environments as synthetic
-from mlgo.problems.problem import LoggedScore, Problem
+from mlgo.problems.objective import LoggedScore
+from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
 
