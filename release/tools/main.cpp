@@ -9,6 +9,7 @@
 
 #include "Tool.h"
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
 
 using llvm::ToolContext;
@@ -40,7 +41,16 @@ static const mlgo::Tool Tools[] = {
 
 /// Any other name is clang's: users choose it.
 int main(int argc, char **argv) {
+#if LLVM_VERSION_MAJOR >= 23
+  // Of LLVM's programs clang alone treats signals as POSIX wants it of a
+  // utility (configure_driver_tool in LLVM's AddLLVM.cmake).
+  llvm::InitLLVM Initialised(argc, argv, /*InstallPipeSignalExitHandler=*/true,
+                             /*NeedsPOSIXUtilitySignalHandling=*/
+                             mlgo::toolOf(argv[0], Tools, clang_main) ==
+                                 clang_main);
+#else
   llvm::InitLLVM Initialised(argc, argv);
+#endif
   return mlgo::toolOf(argv[0], Tools, clang_main)(argc, argv,
                                                   {argv[0], nullptr, false});
 }
