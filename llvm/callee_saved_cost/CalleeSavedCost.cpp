@@ -29,9 +29,7 @@ cl::opt<unsigned> LongestCall(
 
 /// CodeGenPrepare gives the prefix to functions that a profile calls cold.
 bool isCold(const Function &F) {
-  const auto Calls = F.getEntryCount();
-  return F.hasFnAttribute(Attribute::Cold) ||
-         (Calls && Calls->getCount() == 0) ||
+  return F.hasFnAttribute(Attribute::Cold) || mlgo::callsOf(F) == 0 ||
          F.getSectionPrefix() == "unlikely";
 }
 

@@ -59,10 +59,10 @@ bool mlgo::writesCostFile() { return !File.empty(); }
 
 void mlgo::CostFile::add(const MachineFunction &MF, const ExecutedCost &Cost) {
   const Function &F = MF.getFunction();
-  const auto Calls = F.getEntryCount();
+  const std::optional<uint64_t> Calls = callsOf(F);
   appendEscaped(Lines, GlobalValue::dropLLVMManglingEscape(MF.getName()));
   Lines += F.hasLocalLinkage() ? "\tlocal\t" : "\tglobal\t";
-  Lines += Calls ? utostr(Calls->getCount()) : "";
+  Lines += Calls ? utostr(*Calls) : "";
   for (const double Part :
        {Cost.Instructions, Cost.MemoryReferences, Cost.CalleeSavedRegisters})
     Lines += '\t' + number(Part);

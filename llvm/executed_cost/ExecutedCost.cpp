@@ -9,6 +9,8 @@
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Function.h"
 
 using namespace llvm;
 
@@ -36,4 +38,14 @@ mlgo::ExecutedCost mlgo::executedCost(const MachineFunction &MF,
     for (; *Saved; ++Saved)
       Cost.CalleeSavedRegisters += Registers.isPhysRegModified(*Saved);
   return Cost;
+}
+
+std::optional<uint64_t> mlgo::callsOf(const Function &F) {
+#if LLVM_VERSION_MAJOR >= 23
+  return F.getEntryCount();
+#else
+  if (const auto Calls = F.getEntryCount())
+    return Calls->getCount();
+  return std::nullopt;
+#endif
 }

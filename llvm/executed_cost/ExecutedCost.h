@@ -7,7 +7,11 @@
 #ifndef MLGO_LLVM_EXECUTED_COST_EXECUTEDCOST_H
 #define MLGO_LLVM_EXECUTED_COST_EXECUTEDCOST_H
 
+#include <cstdint>
+#include <optional>
+
 namespace llvm {
+class Function;
 class MachineBlockFrequencyInfo;
 class MachineFunction;
 } // namespace llvm
@@ -30,6 +34,10 @@ struct ExecutedCost {
 ///   and remaining copies are its instructions.
 ExecutedCost executedCost(const llvm::MachineFunction &MF,
                           const llvm::MachineBlockFrequencyInfo &MBFI);
+
+/// How often the module's profile says that the function was called. Empty
+/// without a profile.
+std::optional<uint64_t> callsOf(const llvm::Function &F);
 
 } // namespace mlgo
 

@@ -20,6 +20,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -233,8 +234,13 @@ Compilation *mlgoBuildCompilation(Driver &TheDriver,
     return C;
   for (Command &Job : C->getJobs())
     nameInDepfile(*C, Job);
+#if LLVM_VERSION_MAJOR >= 23
+  if (!C->getDefaultToolChain().isUsingLTO(C->getArgs()))
+    return C;
+#else
   if (!TheDriver.isUsingLTO())
     return C;
+#endif
   const SmallVector<StringRef, 4> Switches = switchesOf(*C);
   if (Switches.empty())
     return C;

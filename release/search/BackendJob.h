@@ -8,10 +8,12 @@
 
 #include "Build.h"
 
+#include "clang/Basic/CodeGenOptions.h"
 #include "clang/CodeGen/BackendUtil.h"
 #include "clang/Frontend/CompilerInstance.h"
 
 #include "llvm/Analysis/InlineAdvisor.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -34,6 +36,13 @@ struct Job {
   void emit(clang::BackendAction As,
             std::unique_ptr<llvm::raw_pwrite_stream> To) const;
 };
+
+/// The file of -fstack-usage, which LLVM 23 renamed.
+#if LLVM_VERSION_MAJOR >= 23
+constexpr auto StackUsage = &clang::CodeGenOptions::StackUsageFile;
+#else
+constexpr auto StackUsage = &clang::CodeGenOptions::StackUsageOutput;
+#endif
 
 constexpr llvm::StringRef SearchOption = "mlgo-search",
                           SearchFlag = "-mlgo-search";

@@ -160,7 +160,7 @@ void warnIfNothingIsAllocated(const Job &Of) {
 bool isObjectAlone(const Job &Of) {
   const CodeGenOptions &Options = Of.Options;
   return Of.Action == clang::Backend_EmitObj &&
-         Options.SplitDwarfOutput.empty() && Options.StackUsageOutput.empty() &&
+         Options.SplitDwarfOutput.empty() && (Options.*StackUsage).empty() &&
          Options.SaveTempsFilePrefix.empty() && Options.OptRecordFile.empty() &&
          !Options.TimePasses && Of.CI.getFrontendOpts().StatsFile.empty() &&
          !timeTraceProfilerEnabled() && !isGiven(TakenDecisions) &&

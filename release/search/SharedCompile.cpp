@@ -38,7 +38,7 @@ namespace {
 /// is the same without them.
 void writeNothingBesides(clang::CodeGenOptions &Options) {
   Options.SplitDwarfOutput.clear();
-  Options.StackUsageOutput.clear();
+  (Options.*StackUsage).clear();
   Options.SaveTempsFilePrefix.clear();
 }
 
