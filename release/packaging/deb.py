@@ -44,8 +44,8 @@ def control(archive: str | os.PathLike[str]) -> str:
     """
     with _reading(archive), _part(archive, "control.tar") as tar:
         for member in tar:
-            if os.path.normpath(member.name) == "control":
-                return tar.extractfile(member).read().decode("utf-8")
+            if member.isfile() and os.path.normpath(member.name) == "control":
+                return unpack.content_of(tar, member).read().decode("utf-8")
     raise RunError(pathlib.Path(archive).name, "has no control file inside", _FETCH_AGAIN)
 
 
@@ -80,10 +80,10 @@ def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, 
             info.uid, info.gid = member.uid, member.gid
             content = b""
             if member.isfile():
-                content = tar.extractfile(member).read()
+                content = unpack.content_of(tar, member).read()
                 info.size = len(content)
             elif member.islnk():
-                info.linkname = unpack.normal_path(member.linkname, 0, True, origin)
+                info.linkname = unpack.hard_link_target(member, 0, True, origin)
             elif member.issym():
                 info.linkname = member.linkname
             elif not member.isdir():
@@ -100,5 +100,6 @@ def _reading(archive: str | os.PathLike[str]) -> Iterator[None]:
         raise RunError(pathlib.Path(archive).name, f"is damaged ({error})", _FETCH_AGAIN) from error
     except unpack.UnpackError as error:
         # Its text has the same three parts: FILE: what is wrong; what to do.
-        wrong, _, remedy = str(error).partition("; ")
-        raise RunError(*wrong.split(": ", maxsplit=1), remedy) from error
+        text, _, remedy = str(error).partition("; ")
+        subject, _, wrong = text.partition(": ")
+        raise RunError(subject, wrong, remedy) from error

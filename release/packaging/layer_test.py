@@ -106,6 +106,18 @@ class PackagesTest(unittest.TestCase):
                 self.layer([path])
         with self.assertRaisesRegex(RunError, "lies outside"):
             self.layer([self.package("climbs", {"../x": b""})])
+        with self.assertRaisesRegex(RunError, "is a hard link to the root"):
+            self.layer([self.package("link", {"./usr/x": ("hardlink", "./")})])
+
+    def test_the_reason_of_damage_in_three_parts(self):
+        path = self.scratch / "other.deb"
+        path.write_bytes(b"not a package")
+        with self.assertRaises(RunError) as caught:
+            self.layer([path])
+        self.assertEqual(
+            (caught.exception.subject, caught.exception.wrong, caught.exception.remedy),
+            ("other.deb", "no Debian package (ar signature missing)", "delete it and fetch it again"),
+        )
 
     def test_a_part_of_a_package(self):
         package = self.package("rt", {"./usr/lib/x/a.txt": b"a", "./usr/lib/x/i386.a": b"", "./usr/lib/y": b""})

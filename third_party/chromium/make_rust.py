@@ -41,7 +41,7 @@ def unpack_bindgen(packaging: pathlib.Path, root: pathlib.Path) -> str:
                 if member.isfile() and name.startswith(_BINDGEN_FOLDER) and name.endswith(_BINDGEN_ENDING):
                     package = pathlib.Path(scratch, os.path.basename(name))
                     with open(package, "wb") as file:
-                        shutil.copyfileobj(tar.extractfile(member), file)
+                        shutil.copyfileobj(unpack.content_of(tar, member), file)
                     unpack.unpack_deb(package, root)
                     return name
     except (tarfile.TarError, EOFError) as error:

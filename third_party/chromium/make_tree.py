@@ -53,7 +53,7 @@ def series_patches(packaging: pathlib.Path) -> Dict[str, str]:
     with tarfile.open(packaging, mode="r|*") as tar:
         for member in tar:
             if member.isfile() and member.name.lstrip("./").startswith("debian/patches/"):
-                texts[member.name.lstrip("./")] = tar.extractfile(member).read().decode("latin-1")
+                texts[member.name.lstrip("./")] = unpack.content_of(tar, member).read().decode("latin-1")
     if _SERIES not in texts:
         raise patch_series.PatchError(f"{packaging.name}: has no {_SERIES}; fetch it again")
     names = patch_series.active(texts[_SERIES])

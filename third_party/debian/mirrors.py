@@ -52,7 +52,7 @@ def is_dated(base: str) -> bool:
 
 def parse_one_line(text: str) -> List[AptSource]:
     """Parses a `sources.list`; skips types other than `deb`, and broken lines, which apt reports."""
-    found = []
+    found: List[AptSource] = []
     for line in text.splitlines():
         match = re.match(r"\s*deb\s+(?:\[[^\]]*\]\s*)?(\S+)\s+(\S+)", line)
         if match:
@@ -62,7 +62,7 @@ def parse_one_line(text: str) -> List[AptSource]:
 
 def parse_deb822(text: str) -> List[AptSource]:
     """Parses a `.sources` file (stanzas of `Key: value`, continuation lines indented)."""
-    found = []
+    found: List[AptSource] = []
     for stanza in re.split(r"\n\s*\n", text):
         fields, key = {}, None
         for line in stanza.splitlines():

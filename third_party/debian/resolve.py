@@ -20,10 +20,13 @@ import sources
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _URI_LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})", re.M)
+_UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 # A field of a Release file.
 _RELEASE_FIELD = re.compile(r"^(Codename|Date|Label|Origin): (.+)$", re.M)
+_UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 # A field of an index that fits on a line.
 _FIELD = re.compile(r"^(Package|Version|Filename|Size|SHA256): (.+)$", re.M)
+_UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 
 
 class ResolveError(Exception):
@@ -207,20 +210,19 @@ class PrivateApt:
 
     def source(self, name: str) -> lockfile.Entry:
         """The upstream tarball of a source package."""
+        printed = self._apt("source", "--print-uris", "--download-only", name)
         found = [
-            entry
-            for entry in map(
-                self._entry, _URI_LINE.finditer(self._apt("source", "--print-uris", "--download-only", name))
-            )
-            if re.search(r"\.orig\.tar\.[a-z0-9]+$", entry.path)
+            (entry, tarball.group("version"))
+            for entry in map(self._entry, _URI_LINE.finditer(printed))
+            for tarball in _UPSTREAM_TARBALL.finditer(entry.path)
         ]
         if len(found) != 1:
             raise ResolveError(
                 f"source package {name}: {len(found)} upstream tarballs, expected 1; "
                 "pin a package of another version in packages.json"
             )
-        version = re.search(r"_([^_]+)\.orig\.tar", found[0].path).group(1)
-        return lockfile.Entry(name, version, found[0].sha256, found[0].size, found[0].suite, found[0].path)
+        entry, version = found[0]
+        return lockfile.Entry(name, version, entry.sha256, entry.size, entry.suite, entry.path)
 
     def _entries(self, output: str, names: Sequence[str]) -> Dict[str, lockfile.Entry]:
         entries = {entry.name: entry for entry in map(self._entry, _URI_LINE.finditer(output))}

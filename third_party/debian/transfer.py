@@ -157,7 +157,7 @@ class Transfer:
                     if file.write(chunk) != len(chunk):
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                     self.have += len(chunk)
-                    self.received += len(chunk)
+                    self.received = (self.received or 0) + len(chunk)
                     self._counted += len(chunk)
                     self._on_bytes(len(chunk))
 

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import tarfile
 import zlib
-from typing import BinaryIO, Iterator, Optional, Sequence, Set, Tuple
+from typing import IO, BinaryIO, Iterator, Optional, Sequence, Set, Tuple, Union
 
 MERGED_INTO_USR = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 # Bazel would take their folders for packages or workspaces.
@@ -64,7 +64,7 @@ def ar_members(file: BinaryIO, origin: str) -> Iterator[Tuple[str, int]]:
         file.seek(start + size + size % 2)
 
 
-def _decompressed(file: BinaryIO, name: str, origin: str) -> BinaryIO:
+def _decompressed(file: BinaryIO, name: str, origin: str) -> Union[BinaryIO, io.BufferedIOBase]:
     if name.endswith(".xz"):
         return lzma.open(file)
     if name.endswith(".gz"):
@@ -99,7 +99,7 @@ def unpack_deb(archive, dest, exclude: Sequence[str] = (), keep_bazel_files: boo
         for name, size in ar_members(file, origin):
             if not name.startswith("data.tar"):
                 continue
-            content = _Slice(file, file.tell(), size)
+            content = io.BufferedReader(_Slice(file, file.tell(), size))
             try:
                 with tarfile.open(fileobj=_decompressed(content, name, origin), mode="r|") as tar:
                     _extract(
@@ -200,6 +200,25 @@ def normal_path(name: str, strip: int, merge_usr: bool, origin: str) -> Optional
     return "/".join(parts) or None
 
 
+def hard_link_target(member: tarfile.TarInfo, strip: int, merge_usr: bool, origin: str) -> str:
+    """The path below the destination of the file that a hard link repeats.
+
+    Raises:
+        UnpackError: as `normal_path`, or it is the root itself.
+    """
+    path = normal_path(member.linkname, strip, merge_usr, origin)
+    if path is None:
+        raise UnpackError(f"{origin}: member {member.name!r} is a hard link to the root; do not use this archive")
+    return path
+
+
+def content_of(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    """Reads `member`, a regular file."""
+    content = tar.extractfile(member)
+    assert content is not None, f"{member.name} is no regular file"
+    return content
+
+
 def refuse_way_out(dest: pathlib.Path, target: pathlib.Path, member: str) -> None:
     """Raises: UnpackError: symbolic links that the archive brought lead from `target` out of `dest`."""
     root = os.path.realpath(dest)
@@ -238,7 +257,8 @@ def _extract(
             pattern = matches(path, include)
             if pattern is None:
                 continue
-            used.add(pattern)
+            if used is not None:
+                used.add(pattern)
         if drop_bazel_files and posixpath.basename(path) in BAZEL_FILES and not member.isdir():
             continue
         target = dest / path
@@ -252,13 +272,13 @@ def _extract(
         if member.issym():
             target.symlink_to(relative_link(path, member.linkname, merge_usr))
         elif member.islnk():
-            linked = normal_path(member.linkname, strip, merge_usr, origin)
+            linked = hard_link_target(member, strip, merge_usr, origin)
             refuse_way_out(dest, dest / linked, f"{origin}: member {member.name!r}")
             if (dest / linked).exists():
                 os.link(dest / linked, target)
         elif member.isfile():
             with open(target, "wb") as file:
-                shutil.copyfileobj(tar.extractfile(member), file, 1 << 20)
+                shutil.copyfileobj(content_of(tar, member), file, 1 << 20)
             target.chmod(0o755 if member.mode & 0o111 else 0o644)
             os.utime(target, (TIME_STAMP, TIME_STAMP))
     if merge_usr:

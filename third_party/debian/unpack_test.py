@@ -109,6 +109,11 @@ class UnpackTest(unittest.TestCase):
                 unpack.unpack_deb(self.write(archives.deb_bytes({name: b"x"})), self.dest)
         self.assertFalse((self.scratch / "evil").exists())
 
+    def test_a_hard_link_to_the_root_is_refused(self):
+        package = self.write(archives.deb_bytes({"./usr/x": ("hardlink", "./")}))
+        with self.assertRaisesRegex(unpack.UnpackError, r"a\.deb: member './usr/x' is a hard link to the root; do not"):
+            unpack.unpack_deb(package, self.dest)
+
     def test_a_member_below_a_link_that_leads_out_is_refused(self):
         for member in (b"x", ("hardlink", "./usr/out/secret")):
             files = {"./usr/out": ("symlink", "../.."), "./usr/out/evil" if member == b"x" else "./usr/copy": member}

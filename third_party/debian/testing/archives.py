@@ -8,15 +8,19 @@ import pathlib
 import tarfile
 import threading
 import types
-from typing import Callable, Dict, Iterator, Mapping, Tuple
+from typing import Callable, Dict, Iterator, Mapping, Tuple, Union
 
 import lockfile
 
+#: Of a file: its content, or ("symlink" | "hardlink", target).
+Value = Union[bytes, Tuple[str, str]]
 
-def tar_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
-    """A tarball. A value is the content (bytes), or ("symlink" | "hardlink", target)."""
+
+def tar_bytes(files: Mapping[str, Value], compression: str = "xz") -> bytes:
+    """A tarball. Args: compression: "xz", "gz", "bz2", or "" for none."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as tar:
+    # The stubs know the modes as literals only.
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as tar:  # type: ignore[call-overload]
         for name, value in files.items():
             info = tarfile.TarInfo(name)
             if isinstance(value, tuple):
@@ -31,7 +35,7 @@ def tar_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
     return buffer.getvalue()
 
 
-def deb_bytes(files: Dict[str, object], compression: str = "xz", control: bytes = b"") -> bytes:
+def deb_bytes(files: Mapping[str, Value], compression: str = "xz", control: bytes = b"") -> bytes:
     """A Debian binary package holding `files`, with this control text."""
 
     def member(name: str, content: bytes) -> bytes:
