@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 from mlgo.run import files, locate
@@ -27,7 +28,7 @@ def with_runfiles(flag: str) -> str:
     return re.sub(r"\{([^}]+)\}", lambda found: str(locate.runfile(found[1])), flag)
 
 
-def run(command: str, flags: list[str], output: pathlib.Path) -> None:
+def run(command: str, flags: Sequence[str], output: pathlib.Path) -> None:
     """Runs the command with --output_dir=`output`. If it fails, exits with its exit code."""
     done = subprocess.run([locate.runfile(command), *map(with_runfiles, flags), f"--output_dir={output}"], check=False)
     if done.returncode:

@@ -107,7 +107,7 @@ def commit_of(workspace: pathlib.Path) -> str:
     """The commit that is checked out; "+changes" follows where files differ from it that looks do not write."""
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", workspace, *arguments]
+        command = ["git", "-C", str(workspace), *arguments]
         return subprocess.run(command, capture_output=True, check=True, timeout=_GIT_SECONDS, text=True).stdout.strip()
 
     try:

@@ -3,8 +3,10 @@
 All numbers are of the exam.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
+from mlgo.reporting.records import Content, Evaluation
 from models.results import measured, tables
 from models.results.pages import percent
 
@@ -13,28 +15,35 @@ _LANGUAGES = ("C", "C++")
 BY_FUNCTION = "callee_saved_by_function_32768"
 
 
-def table(result: Callable[[str], measured.Result], languages: Mapping[str, str]) -> str:
-    """The table.
+@dataclasses.dataclass(frozen=True)
+class Exam:
+    """Reads the result of a look at the exam, by its name: of its libraries or of its programs."""
 
-    Args: result: reads the result of a look at the exam, by its name; languages: library -> "C" or "C++".
-    """
-    speed, profiled, libraries = (
-        result(look) for look in ("programs_eviction", "programs_eviction_pgo", "regalloc_eviction")
-    )
+    evaluation: Callable[[str], Evaluation]
+    programs: Callable[[str], Content]
+
+
+def table(exam: Exam, languages: Mapping[str, str]) -> str:
+    """The table. Args: languages: library -> "C" or "C++"."""
+    speed, profiled = exam.programs("programs_eviction"), exam.programs("programs_eviction_pgo")
+    libraries = exam.evaluation("regalloc_eviction")
+    sizes = exam.evaluation("inlining_for_size")
     code = _mean_and_worst(
         measured.group({name: measured.object_code(libraries, name, f"trained_{BY_FUNCTION}") for name in languages})
     )
-    executed = _mean_and_worst(measured.programs(result("programs_inlining"), "executed", "policy", "instructions"))
+    executed = _mean_and_worst(
+        measured.programs(exam.programs("programs_inlining"), "executed", "policy", "instructions")
+    )
     both, cost, everywhere = f"policy_{BY_FUNCTION}", f"default_{BY_FUNCTION}", "default_callee_saved_32768"
     rows = [
         [
             "-Oz `--config=mlgo-size.cfg`",
-            *_code(result("inlining_for_size"), "trained", result("inlining_for_size"), languages),
+            *_code(sizes, "trained", sizes, languages),
             f"instructions executed: {executed}",
         ],
         [
             "-Oz `-mllvm -mlgo-search=8`",
-            *_code(result("inlining_for_size_searches"), "search_8", result("inlining_for_size"), languages),
+            *_code(exam.evaluation("inlining_for_size_searches"), "search_8", sizes, languages),
             "[compile time](release/search/README.md), three to six times",
         ],
         [
@@ -57,9 +66,7 @@ def table(result: Callable[[str], measured.Result], languages: Mapping[str, str]
     return tables.markdown(["switch", "gain", "the same without ML", "worst", "price"], rows)
 
 
-def _code(
-    result: measured.Result, side: str, thresholds: measured.Result, languages: Mapping[str, str]
-) -> Sequence[str]:
+def _code(result: Evaluation, side: str, thresholds: Evaluation, languages: Mapping[str, str]) -> Sequence[str]:
     """Cells of a size switch: gain, the same without ML, worst."""
     members = {each: [name for name, language in languages.items() if language == each] for each in _LANGUAGES}
     found = {
@@ -72,11 +79,11 @@ def _code(
     return [f"code of {len(languages)} libraries: {means}", f"`-inline-threshold`: {without}", tables.named(worst)]
 
 
-def _executed(result: measured.Result, side: str, measure: str = "instructions") -> measured.Group:
+def _executed(result: Content, side: str, measure: str = "instructions") -> measured.Group:
     return measured.programs(result, "run", side, measure)
 
 
-def _instructions(result: measured.Result, side: str) -> str:
+def _instructions(result: Content, side: str) -> str:
     found = _executed(result, side)
     return f"instructions of {found.members} programs: {_mean(found)}"
 

@@ -10,9 +10,7 @@ from mlgo.reporting.reading import read_result
 from mlgo.reporting.records import Content, Evaluation, Kind
 
 DEFAULT = "default"
-
-#: A published result.
-Result = Evaluation | Content
+_MISSING = "the result lacks a measure that a table shows"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,15 +38,26 @@ class Group:
     without_best: float | None
 
 
-def read(folder: pathlib.Path) -> Result:
-    """The result in a folder.
+def read_evaluation(folder: pathlib.Path) -> Evaluation:
+    """The result of //mlgo:evaluate in a folder.
 
-    Raises: ValueError: there is no published result. RunError: it cannot be read.
+    Raises: ValueError: there is none. RunError: it cannot be read.
     """
     result = read_result(folder, folder.name, str(folder), with_rows=False)
-    if isinstance(result, Evaluation) or (isinstance(result, Content) and result.kind is Kind.PROGRAMS):
-        return result
-    raise ValueError(f"{folder}: no result of //mlgo:evaluate or //mlgo:evaluate_programs")
+    if not isinstance(result, Evaluation):
+        raise ValueError(f"{folder}: no result of //mlgo:evaluate")
+    return result
+
+
+def read_programs(folder: pathlib.Path) -> Content:
+    """The result of //mlgo:evaluate_programs in a folder.
+
+    Raises: ValueError: there is none. RunError: it cannot be read.
+    """
+    result = read_result(folder, folder.name, str(folder), with_rows=False)
+    if not isinstance(result, Content) or result.kind is not Kind.PROGRAMS:
+        raise ValueError(f"{folder}: no result of //mlgo:evaluate_programs")
+    return result
 
 
 def linked_code(result: Evaluation, corpus: str, side: str) -> Change:
@@ -59,13 +68,15 @@ def linked_code(result: Evaluation, corpus: str, side: str) -> Change:
 def object_code(result: Evaluation, corpus: str, side: str) -> Change:
     """Code bytes of all functions of a corpus's objects, without an interval."""
     found = result.side(corpus, side)
+    if found.object_bytes is None or found.default_object_bytes is None:
+        raise ValueError(_MISSING)
     return Change(found.object_bytes / found.default_object_bytes)
 
 
 def weighted_sum(result: Evaluation, corpus: str, side: str) -> Change:
     """The sum of the score over the functions of a corpus."""
     found = result.side(corpus, side).weighted
-    return _change(found and found.summary)
+    return _change(found.summary if found else None)
 
 
 def function_mean(result: Evaluation, corpus: str, side: str) -> Change:
@@ -116,5 +127,5 @@ def _geometric_mean(ratios: Collection[float]) -> float:
 
 def _change(summary: RatioSummary | None) -> Change:
     if summary is None:
-        raise ValueError("the result lacks a measure that a table shows")
+        raise ValueError(_MISSING)
     return Change(summary.geometric_mean, summary.low, summary.high)

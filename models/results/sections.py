@@ -2,9 +2,9 @@
 
 import functools
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from mlgo.reporting.records import Evaluation
+from mlgo.reporting.records import Content, Evaluation
 from models.results import headlines, measured, tables
 
 #: Languages of the corpora of evaluations.
@@ -54,48 +54,56 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     """
 
     @functools.cache
-    def result(name: str) -> measured.Result:
-        return measured.read(models / name)
+    def evaluation(name: str) -> Evaluation:
+        return measured.read_evaluation(models / name)
 
-    found = _exam(lambda look: result(f"exam/{look}")) | {
+    @functools.cache
+    def programs(name: str) -> Content:
+        return measured.read_programs(models / name)
+
+    exam = headlines.Exam(lambda look: evaluation(f"exam/{look}"), lambda look: programs(f"exam/{look}"))
+    found = _exam(exam) | {
         "inlining-development": tables.libraries(
-            result("inlining_for_size/evaluation"), ["trained"], measured.linked_code, LANGUAGES, thresholds=True
+            evaluation("inlining_for_size/evaluation"), ["trained"], measured.linked_code, LANGUAGES, thresholds=True
         ),
         "inlining-searches": tables.libraries(
-            result("inlining_for_size/searches"), ["trained", "search_2", "search_8"], measured.linked_code, LANGUAGES
+            evaluation("inlining_for_size/searches"),
+            ["trained", "search_2", "search_8"],
+            measured.linked_code,
+            LANGUAGES,
         ),
         "inlining-programs": tables.programs(
-            result("inlining_for_size/all_programs"), [*_SIZES, *_EXECUTED], ["policy"]
+            programs("inlining_for_size/all_programs"), [*_SIZES, *_EXECUTED], ["policy"]
         ),
         "inlining-programs-thresholds": tables.programs(
-            result("inlining_for_size/programs"), _SIZES[:1], ["policy", *_THRESHOLDS]
+            programs("inlining_for_size/programs"), _SIZES[:1], ["policy", *_THRESHOLDS]
         ),
         "eviction-programs": tables.programs(
-            result("regalloc_eviction/all_programs"), [*_RUN, *_THIN_LTO], _EVICTION_SIDES, UNSEEN_BY_EVICTION
+            programs("regalloc_eviction/all_programs"), [*_RUN, *_THIN_LTO], _EVICTION_SIDES, UNSEEN_BY_EVICTION
         ),
         "eviction-programs-profiles": tables.programs(
-            result("regalloc_eviction/programs_pgo"), _RUN, [*_EVICTION_SIDES, "allocations_18", "with_allocations"]
+            programs("regalloc_eviction/programs_pgo"), _RUN, [*_EVICTION_SIDES, "allocations_18", "with_allocations"]
         ),
         "eviction-programs-allocations": tables.programs(
-            result("regalloc_eviction/programs_allocations"), _RUN, ["policy", "allocations_18"]
+            programs("regalloc_eviction/programs_allocations"), _RUN, ["policy", "allocations_18"]
         ),
     }
-    cost = result("regalloc_eviction/callee_saved_cost")
+    cost = evaluation("regalloc_eviction/callee_saved_cost")
     for name, measure in _LIBRARY_MEASURES.items():
         found[f"eviction-libraries-{name}"] = tables.libraries(cost, _EVICTION_LIBRARY_SIDES, measure, LANGUAGES)
     found["eviction-libraries-score"] = tables.several(
         [
-            ("executed cost, geometric mean", result("regalloc_eviction/executed_cost"), measured.function_mean),
-            ("RegAllocScore, geometric mean", result("regalloc_eviction/libraries"), measured.function_mean),
-            ("RegAllocScore, geometric mean", result("regalloc_eviction/evaluation"), measured.function_mean),
-            ("code of all functions", result("regalloc_eviction/executed_cost"), measured.object_code),
+            ("executed cost, geometric mean", evaluation("regalloc_eviction/executed_cost"), measured.function_mean),
+            ("RegAllocScore, geometric mean", evaluation("regalloc_eviction/libraries"), measured.function_mean),
+            ("RegAllocScore, geometric mean", evaluation("regalloc_eviction/evaluation"), measured.function_mean),
+            ("code of all functions", evaluation("regalloc_eviction/executed_cost"), measured.object_code),
         ],
         "trained",
     )
     found["inlining-each-program"] = tables.each_program(
         [
             (
-                result("inlining_for_size/all_programs"),
+                programs("inlining_for_size/all_programs"),
                 [(words, table, "policy", measure) for words, table, measure in (*_SIZES, *_EXECUTED)],
             )
         ]
@@ -103,7 +111,7 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     found["inlining-each-threshold"] = tables.each_program(
         [
             (
-                result("inlining_for_size/programs"),
+                programs("inlining_for_size/programs"),
                 [(side, "size", side, "code_bytes") for side in ("policy", *_THRESHOLDS)],
             )
         ]
@@ -111,7 +119,7 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     found["inlining-each-program-on-targets"] = tables.each_program(
         [
             (
-                result(f"inlining_for_size/programs_{target}"),
+                programs(f"inlining_for_size/programs_{target}"),
                 [
                     (f"{words}: code", "size", "policy", "code_bytes"),
                     ("instructions", "executed", "policy", "instructions"),
@@ -128,32 +136,34 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
             for side, words in {**_BRIEF_SIDES, **(_ALLOCATION_SIDES if folder == "programs_pgo" else {})}.items()
             for _, table, measure in _RUN
         ]
-        found[name] = tables.each_program([(result(f"regalloc_eviction/{folder}"), columns)])
+        found[name] = tables.each_program([(programs(f"regalloc_eviction/{folder}"), columns)])
     for target in _TARGETS:
         inlining, eviction = (
-            result(f"{policy}/programs_{target}") for policy in ("inlining_for_size", "regalloc_eviction")
+            programs(f"{policy}/programs_{target}") for policy in ("inlining_for_size", "regalloc_eviction")
         )
         found[f"inlining-programs-{target}"] = tables.programs(inlining, [_SIZES[0], *_EXECUTED[:1]], ["policy"])
         found[f"eviction-programs-{target}"] = tables.programs(eviction, _RUN[:1], _EVICTION_SIDES)
     return found
 
 
-def _exam(result: Callable[[str], measured.Result]) -> dict[str, str]:
-    """The tables of models/exam. Args: result: reads that of a look, by its name."""
+def _exam(exam: headlines.Exam) -> dict[str, str]:
+    """The tables of models/exam."""
     found = {
-        "inlining": _exam_code(result("inlining_for_size"), ["trained"]),
-        "inlining-icf": _exam_code(result("inlining_for_size_icf"), ["trained"]),
-        "inlining-searches": _exam_code(result("inlining_for_size_searches"), ["trained", "search_2", "search_8"]),
-        "inlining-programs": tables.programs(result("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
-        "eviction-programs": tables.programs(result("programs_eviction"), _RUN, _EXAM_SIDES),
-        "eviction-programs-profiles": tables.programs(result("programs_eviction_pgo"), _RUN, _EXAM_SIDES),
+        "inlining": _exam_code(exam.evaluation("inlining_for_size"), ["trained"]),
+        "inlining-icf": _exam_code(exam.evaluation("inlining_for_size_icf"), ["trained"]),
+        "inlining-searches": _exam_code(
+            exam.evaluation("inlining_for_size_searches"), ["trained", "search_2", "search_8"]
+        ),
+        "inlining-programs": tables.programs(exam.programs("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
+        "eviction-programs": tables.programs(exam.programs("programs_eviction"), _RUN, _EXAM_SIDES),
+        "eviction-programs-profiles": tables.programs(exam.programs("programs_eviction_pgo"), _RUN, _EXAM_SIDES),
     }
     for name, measure in _LIBRARY_MEASURES.items():
         found[f"eviction-{name}"] = tables.libraries(
-            result("regalloc_eviction"), _EXAM_LIBRARY_SIDES, measure, EXAM_LANGUAGES
+            exam.evaluation("regalloc_eviction"), _EXAM_LIBRARY_SIDES, measure, EXAM_LANGUAGES
         )
     named = {f"exam-{name}": table for name, table in found.items()}
-    return {"headlines": headlines.table(result, EXAM_LANGUAGES), **named}
+    return {"headlines": headlines.table(exam, EXAM_LANGUAGES), **named}
 
 
 def _exam_code(result: Evaluation, sides: Sequence[str]) -> str:
