@@ -15,11 +15,11 @@ from mlgo.run.exit_codes import ExitCode
 CORPUS, CORPUS_OZ = (str(locate.runfile(f"mlgo/environments/test_corpus{level}")) for level in ("", "_oz"))
 
 
-def run(*arguments: str) -> tuple[int, str]:
+def run(*arguments: str) -> tuple[str | int | None, str]:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         try:
-            code = example.main(list(arguments))
+            code: str | int | None = example.main(list(arguments))
         except SystemExit as leaving:
             code = leaving.code
     return code, out.getvalue()

@@ -47,7 +47,7 @@ def split(name: str, patch: str) -> tuple[str, str]:
     """The reason that the patch opens with, and its change with git's lines. Raises: UnusablePatch: it lacks one."""
     start = _FILE.search(patch)
     reason = patch[: start.start()].strip() if start else ""
-    if not reason:
+    if start is None or not reason:
         raise UnusablePatch(f"{name}: does not open with its purpose and go on with a change; see patches/README.md")
     return reason, _FILE.sub(r"diff --git a/\1 b/\1\n", patch[start.start() :])
 

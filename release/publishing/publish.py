@@ -61,7 +61,10 @@ def digest_in_tarball(tarball: pathlib.Path) -> str:
         with tarfile.open(tarball, "r|*") as tar:
             for member in tar:
                 if member.isreg() and member.name.partition("/")[2] == "bin/clang":
-                    found = hashlib.file_digest(tar.extractfile(member), "sha256").hexdigest()
+                    content = tar.extractfile(member)
+                    assert content is not None, "a regular file has content"
+                    # It is an io.BufferedReader, of which the stubs of tarfile know nothing.
+                    found = hashlib.file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
     except (tarfile.TarError, EOFError, OSError) as error:
         raise RunError(str(tarball), f"cannot be read: {error}", _BUILD_AGAIN) from error
     if found is None:

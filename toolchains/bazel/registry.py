@@ -104,9 +104,9 @@ def write(templates: pathlib.Path, tree: pathlib.Path, install_base: str, regist
                 "Correct third_party/registry/modules.json.",
             ) from None
     for name, text in files(modules, texts, install_base, registry).items():
-        path = tree / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        target = tree / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
     for name in modules.stubs:
         for extra in sorted((templates / "stubs" / name).glob("*.bzl")):
             shutil.copyfile(extra, tree / "stubs" / name / extra.name)

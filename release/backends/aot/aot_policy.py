@@ -56,7 +56,8 @@ def compile_policy(
         return
     answer = _answer(done.stdout)
     if answer is not None:
-        raise RunError(*answer)
+        subject, wrong, remedy = answer
+        raise RunError(subject, wrong, remedy)
     raise RunError(f"the policy {policy / 'saved_model.pb'}", _unexpected_end(done.returncode, done.stderr), remedy)
 
 

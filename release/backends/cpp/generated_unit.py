@@ -299,9 +299,9 @@ class GeneratedUnit:
         for feature in self._features:
             lines.append(f"  look({feature.constant}, {feature.value()}, Value);")
         if self._normalizer.mark_last_position:
-            lines.append(
-                f"  Value[LastPositionColumn] = Position == {self._problem.action_count - 1} ? {RELU_TOP}f : 0.0f;"
-            )
+            count = self._problem.action_count
+            assert count is not None  # Of a categorical problem, which has a last position.
+            lines.append(f"  Value[LastPositionColumn] = Position == {count - 1} ? {RELU_TOP}f : 0.0f;")
         lines += ["  alignas(16) int16_t Hidden0[Columns];", "  levels(Value, Hidden0);", ""]
         for index in range(1, len(self._layers)):
             inputs, units = ("Columns" if index == 1 else f"Units{index - 1}"), f"Units{index}"
