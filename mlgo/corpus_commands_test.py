@@ -227,11 +227,13 @@ class CombineTest(CommandCase):
 class SplitTest(CommandCase):
     def parts(self, *flags: str, source: pathlib.Path | None = None) -> tuple[set[str], set[str], str]:
         source = source or self.corpus("c")
-        _, said = self.run_command(split_corpus, "--corpus", source, "--output_dir", self.root / "s", *flags)
-        names = [{module.name for module in Corpus.load(self.root / "s" / part).modules} for part in split.PARTS]
+        _, said = self.run_command(split_corpus, "--corpus", str(source), "--output_dir", str(self.root / "s"), *flags)
+        train, held_out = (
+            {module.name for module in Corpus.load(self.root / "s" / part).modules} for part in split.PARTS
+        )
         whole = {module.name for module in Corpus.load(source).modules}
-        self.assertEqual((names[0] | names[1], names[0] & names[1]), (whole, set()))
-        return *names, said
+        self.assertEqual((train | held_out, train & held_out), (whole, set()))
+        return train, held_out, said
 
     def test_by_hash_as_the_rules_do(self):
         train, held_out, said = self.parts()

@@ -27,7 +27,7 @@ int exported(int x) { return local(x) + twice(x) + static_cast<int>(twice(1.5f))
 def _compile(folder: pathlib.Path, *flags: str, text: str = _SOURCE) -> bytes:
     source, made = folder / "a.cc", folder / "a.o"
     source.write_text(text)
-    command = [CLANG, "-c", "-Oz", "-target", "x86_64-linux-gnu", *flags, source, "-o", made]
+    command = [str(CLANG), "-c", "-Oz", "-target", "x86_64-linux-gnu", *flags, str(source), "-o", str(made)]
     subprocess.run(command, check=True)
     return made.read_bytes()
 

@@ -51,6 +51,7 @@ class InteractiveTestCase(ScratchTestCase):
 
     def run_all(self, request: CompileRequest, policy=None, **options):
         """Compiles to the end; returns the outcome and (context, number) of every observation."""
+        assert request.problem is not None
         policy = policy or POLICIES[request.problem]
         asked = []
         with InteractiveCompile(request, **options) as session:

@@ -14,7 +14,7 @@ from mlgo.run import locate
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 
 
-def objects(corpus: Corpus, workdir: pathlib.Path) -> dict[str, bytes]:
+def objects(corpus: Corpus, workdir: pathlib.Path) -> dict[str, bytes | None]:
     compiled = {}
     for module in corpus.modules:
         outcome = compile_module(CompileRequest(CLANG, module, want_log=False, want_object=True, workdir=workdir))

@@ -26,6 +26,7 @@ from mlgo.run.exit_codes import RunError
 class ByServer:
     """Makes a test of single compiles use a server."""
 
+    root: pathlib.Path
     deaths = 0
 
     def compile(self, request: CompileRequest, cancellation: Cancellation | None = None):
@@ -104,7 +105,7 @@ class ServerExecutorTest(ScratchTestCase):
 
     def executor(self, workers: int) -> ServerExecutor:
         executor = executor_for(self.clang, workers, fake_server.install(self.root))
-        self.assertIsInstance(executor, ServerExecutor)
+        assert isinstance(executor, ServerExecutor)
         self.addCleanup(executor.close)
         return executor
 

@@ -28,6 +28,8 @@ _MIXED = {
 
 
 class FittingTest(unittest.TestCase):
+    said: list[str]
+
     def corpus(self, modules, override=None) -> Corpus:
         scratch = self.enterContext(tempfile.TemporaryDirectory())
         with CorpusWriter(pathlib.Path(scratch, "c"), command_override=override) as writer:

@@ -61,7 +61,9 @@ class _Tags(html.parser.HTMLParser):
 
     def __init__(self, content: bytes):
         super().__init__()
-        self.tags, self.text, self.open = [], "", []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
         self.feed(content.decode("utf-8"))
 
     def handle_starttag(self, tag, attrs):

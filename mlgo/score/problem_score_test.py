@@ -13,6 +13,7 @@ from mlgo.problems.tensor import TensorSpec
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.problem_score import score_of, scores_of_log
 
+assert isinstance(PROBLEM.score, LoggedScore)
 SMALLER = score_of(PROBLEM)
 LARGER = score_of(dataclasses.replace(PROBLEM, score=dataclasses.replace(PROBLEM.score, goal="maximize")))
 

@@ -21,7 +21,7 @@ from mlgo.trace.trace import Trace
 
 _CONTEXT = [0, 0, 0, 2, 2]
 #: Names as ml-compiler-opt's signature specs and LLVM have them; eviction's are vectors of 33 there.
-_PEERS_NAMES = {
+_PEERS_NAMES: dict[str, dict[str, tuple[tf.DType, tuple[int, ...]]]] = {
     INLINING.name: {
         "caller_users": (tf.int64, ()),
         "cost_estimate": (tf.int64, ()),

@@ -50,12 +50,12 @@ class CorporaTest(unittest.TestCase):
 
     def two(self, train: dict[str, int], held_out: dict[str, int]) -> RunInputs:
         """Args: train, held_out: module -> a number; modules with one number are equal."""
-        paths = []
         for part, modules in (("train", train), ("held_out", held_out)):
-            paths.append(self.folder / part)
             bitcode = {name: fake_clang.FakeModule.bitcode({f"f{key}": 3}) for name, key in modules.items()}
-            fake_clang.write_corpus(paths[-1], bitcode)
-        return RunInputs(self.folder / "clang", *paths, None, None, self.folder / "out")
+            fake_clang.write_corpus(self.folder / part, bitcode)
+        return RunInputs(
+            self.folder / "clang", self.folder / "train", self.folder / "held_out", None, None, self.folder / "out"
+        )
 
     def test_held_out_modules_that_equal_others_are_left_out_of_a_corpus_of_their_own_too(self):
         inputs, said = self.two({"a": 1, "b": 2}, {"c": 1, "d": 3, "e": 3, "f": 4}), io.StringIO()

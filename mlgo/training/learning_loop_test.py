@@ -48,6 +48,7 @@ class FakeExecutor:
             yield self.outcome(request)
 
     def outcome(self, request: CompileRequest) -> CompileResult | CompileFailure:
+        assert request.model_dir is not None
         model = (request.model_dir / "model.tflite").read_bytes()
         return result_of(request.module.name, 5.0 + sum(model) % 101 / 100)
 
@@ -106,7 +107,9 @@ class LearningLoopTest(unittest.TestCase):
 
     def state(self, name: str) -> tuple:
         folder = self.folder / name / "learning"
-        arrays, facts = load_checkpoint(folder, "latest")
+        found = load_checkpoint(folder, "latest")
+        assert found is not None
+        arrays, facts = found
         return digest_of(arrays), facts, read_records(folder)
 
     def test_figures_and_the_choice(self):

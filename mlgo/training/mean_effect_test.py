@@ -22,7 +22,7 @@ from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
 from mlgo.learning.algorithms.ppo.learner import PpoLearner
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.network import AnyPolicy, NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
 from mlgo.problems.objective import CodeSize
@@ -110,12 +110,13 @@ def random_features(random: np.random.Generator) -> dict[str, np.ndarray]:
     return {name: random.choice(of, (FUNCTIONS, 1)).astype(np.int64) for name, of in (("cost", COSTS), ("uses", USES))}
 
 
-def logits_of(network: PolicyNetwork, features: Mapping[str, np.ndarray]) -> np.ndarray:
+def logits_of(network: AnyPolicy, features: Mapping[str, np.ndarray]) -> np.ndarray:
+    assert isinstance(network, PolicyNetwork)
     packed = pack(features, np.zeros(FUNCTIONS), NORMALIZER, PROBLEM, np.arange(FUNCTIONS))
     return exact_network(network.weights).row_logits(packed.levels)
 
 
-def inlined_share(network: PolicyNetwork) -> float:
+def inlined_share(network: AnyPolicy) -> float:
     """The share of calls that are inlined when decisions are drawn from `network`."""
     logits = logits_of(network, random_features(determinism.generator(0, "share")))
     return float(np.mean(1 / (1 + np.exp(-logits))))

@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 import time
+from typing import Any, NoReturn
 
 # cc1 options which the commands in `COMMAND` and of the built-in corpus use; everything else is refused.
 _KNOWN_WITH_VALUE = {
@@ -50,7 +51,7 @@ ONE_IN = "one_in"
 STOPPED_NAME = "stopped"
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     print(message, file=sys.stderr)
     raise SystemExit(1)
 
@@ -61,7 +62,7 @@ def _parse(arguments: list[str], settings: dict) -> dict:
         raise SystemExit(0)
     if arguments[:1] != ["-cc1"]:
         _fail(f"error: fake clang runs as -cc1 only, not {arguments[:1]}")
-    parsed = {"input": None, "-o": None, "-x": None}
+    parsed: dict[str, Any] = {"input": None, "-o": None, "-x": None}
     flags = ("advisor_flag", "log_flag", "model_flag", "channel_flag", "channel_default_flag")
     known_llvm = {settings[flag] for flag in flags} if settings["ml_support"] else set()
     rest = iter(arguments[1:])
@@ -125,7 +126,7 @@ class _Numbers:
 
 
 def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy_numbers: _Numbers) -> bytes:
-    mask = None
+    mask: list[int] = []
     if settings["mask_feature"]:
         mask = [numbers.below(2) for _ in range(settings["action_count"])]
         mask[-1] = 1
@@ -135,7 +136,7 @@ def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy
         for dimension in feature["shape"]:
             size *= dimension
         if feature["name"] == settings["mask_feature"]:
-            values = mask
+            values: list[float] = [*mask]
         elif feature["name"] == settings["default_decision"]:
             values = [numbers.below(2)]
         elif feature["type"] == "float":
@@ -143,7 +144,7 @@ def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy
         else:
             values = [numbers.below(4) for _ in range(size)]
         record += struct.pack(_FORMATS[feature["type"]] % size, *values)
-    if mask is not None:
+    if mask:
         legal = [position for position, allowed in enumerate(mask) if allowed]
         record += struct.pack("<q", legal[policy_numbers.below(len(legal))])
     else:

@@ -86,9 +86,11 @@ def _finished(connection: socket.socket, child: int) -> bytes | None:
     """Waits for the end of `child`; its answer, or None when the client is gone."""
     end = os.pidfd_open(child)
     gone = False
-    while end not in (ready := select.select([end] if gone else [end, connection], [], [])[0]):
-        if connection in ready:
-            gone = _receive(connection)[0] != b"K"
+    watched: list[int | socket.socket] = [end, connection]
+    while end not in (ready := select.select(watched, [], [])[0]):
+        if connection in ready and _receive(connection)[0] != b"K":
+            gone = True
+            watched.remove(connection)
         os.kill(child, signal.SIGKILL)  # it may not have made its group yet
     os.close(end)
     with contextlib.suppress(ProcessLookupError):
@@ -112,6 +114,7 @@ def _main(deaths: str, descriptor: int) -> None:
         if order == b"R":
             connection.sendall(struct.pack("<qqqq", 3, 0, 0, 0))
         elif order == b"S":
+            assert messages is not None
             os.close(messages)
             shared = _texts(payload)[1:]
             with open(os.path.join(_texts(payload)[0], b"module.bc"), encoding="utf-8") as file:
@@ -125,6 +128,7 @@ def _main(deaths: str, descriptor: int) -> None:
             command = _texts(payload)[1:]
             if order == b"F":
                 command = [command[0] if word == b"-" else word for word in shared]
+            assert messages is not None
             child = _compile(payload, messages, command)
             os.close(messages)
             answer = _finished(connection, child)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Observation:
 
 def header(problem: Problem, extra_outputs: tuple[TensorSpec, ...] = (), has_score: bool = True) -> bytes:
     """The header line that a development clang writes for `problem`, with its newline."""
-    described = {"features": [_tensor(spec) for spec in problem.logged_specs(extra_outputs)]}
+    described: dict[str, Any] = {"features": [_tensor(spec) for spec in problem.logged_specs(extra_outputs)]}
     if has_score and problem.logged_score_spec is not None:
         described["score"] = _tensor(problem.logged_score_spec)
     return json.dumps(described, separators=(",", ":")).encode() + b"\n"
@@ -84,8 +85,9 @@ def plausible_observation(
 ) -> Observation:
     """Random values: features in [0, 2), a mask with at least one 1, and a legal decision (numbers: in [0, 1))."""
     decision = random.random() if problem.action_count is None else random.integers(problem.action_count)
-    legal = None
+    legal = np.empty(0)
     if problem.mask_feature is not None:
+        assert problem.action_count is not None  # A mask is of positions.
         legal = random.integers(0, 2, problem.action_count)
         legal[random.integers(problem.action_count)] = 1
         decision = random.choice(np.flatnonzero(legal))

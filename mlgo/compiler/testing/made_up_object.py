@@ -28,8 +28,8 @@ def made_up_object(functions: Mapping[str, int]) -> bytes:
         (at + 15, _STRTAB, 0, offsets[2], len(contents[2]), 0, 0, 1, 0),
     ]
     table = bytes(_SECTION_BYTES)
-    for name, kind, flags, offset, size, link, info, alignment, entry in sections:
-        table += struct.pack("<IIQQQQIIQQ", name, kind, flags, 0, offset, size, link, info, alignment, entry)
+    for name_offset, kind, flags, offset, size, link, info, alignment, entry in sections:
+        table += struct.pack("<IIQQQQIIQQ", name_offset, kind, flags, 0, offset, size, link, info, alignment, entry)
     header = struct.pack(
         "<4s5B7xHHIQQQIHHHHHH",
         b"\x7fELF",

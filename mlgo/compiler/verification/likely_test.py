@@ -27,7 +27,7 @@ class LikelyTest(unittest.TestCase):
 
     def compile(self, *flags: str, source: str = _SOURCE) -> None:
         (self.root / "build/m.c").write_text(source, encoding="ascii")
-        command = [CLANG, *_TARGET, "-O2", "-Xclang", "-fembed-bitcode=all", *flags, "-c", "m.c", "-o", "m.o"]
+        command = [str(CLANG), *_TARGET, "-O2", "-Xclang", "-fembed-bitcode=all", *flags, "-c", "m.c", "-o", "m.o"]
         subprocess.run(command, cwd=self.root / "build", check=True)
 
     def extracted(self) -> Corpus:

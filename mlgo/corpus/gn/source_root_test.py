@@ -76,7 +76,7 @@ class SourceRootTest(unittest.TestCase):
         def place_of_module(**changes) -> pathlib.Path:
             script = self.prepare(**changes).build / "../../lib/deep/script.py"
             # Of the environment, PYTHONSAFEPATH would hide the modules beside the script.
-            command = [sys.executable, "-B", script]
+            command = [sys.executable, "-B", str(script)]
             return pathlib.Path(subprocess.check_output(command, text=True, env={}).strip())
 
         self.assertEqual(place_of_module(), self.tree / "lib/deep/where.py")

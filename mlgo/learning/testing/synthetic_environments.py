@@ -34,7 +34,6 @@ FUNCTIONS, STEPS = 8, 8
 REUSE_COST = 0.3
 CHAIN_GAIN = 0.4
 
-_FLAGS = {"advisor_flag": "synthetic-advisor", "log_flag": "synthetic-log", "model_flag": "synthetic-model"}
 _SCORE = LoggedScore(TensorSpec("score", "float32", (1,)), "minimize")
 _QUANTILES = np.linspace(0, 1, 101)
 
@@ -92,7 +91,9 @@ class BinaryEnvironment:
         mask_feature=None,
         score=_SCORE,
         decision_kind="binary",
-        **_FLAGS,
+        advisor_flag="synthetic-advisor",
+        log_flag="synthetic-log",
+        model_flag="synthetic-model",
     )
     normalizer = build_normalizer(
         {"gain": 2 * _QUANTILES - 1, "after_yes": np.array([0.0, 1]), "progress": _QUANTILES, "noise": _QUANTILES},
@@ -146,7 +147,9 @@ class ContinuousEnvironment:
         action_bounds=(0.0, 16.0),
         max_output=15.0,
         output_unit=0.5,
-        **_FLAGS,
+        advisor_flag="synthetic-advisor",
+        log_flag="synthetic-log",
+        model_flag="synthetic-model",
     )
     normalizer = build_normalizer({"weight": _QUANTILES, "length": 0.1 + 0.9 * _QUANTILES}, problem)
     base_cost = 0.0
@@ -213,11 +216,13 @@ def play(
 
 def decider_of(environment: Environment, variant: Variant, seed: int) -> Decider:
     """Decides as the compiler with this variant's model would; `seed` is of what is drawn."""
-    exact, kind = exact_network(variant.network.weights), environment.problem.decision_kind
+    network, kind = variant.network, environment.problem.decision_kind
+    assert isinstance(network, PolicyNetwork)
+    exact = exact_network(network.weights)
     random = generator(seed, "draws")
 
     def decide(shown: Features, step: int) -> np.ndarray:
-        packed = pack(shown, environment.default(shown, step), variant.network.normalizer, environment.problem)
+        packed = pack(shown, environment.default(shown, step), network.normalizer, environment.problem)
         if not variant.exploring:
             answers = exact.decisions(packed)
         elif kind == "categorical":
@@ -227,7 +232,7 @@ def decider_of(environment: Environment, variant: Variant, seed: int) -> Decider
         elif kind == "binary":
             answers = (exact.row_logits(packed.levels) + random.logistic(size=len(packed)) > 0).astype(np.int64)
         else:
-            noise = random.standard_normal(len(packed)) * deviation_of(variant.network)
+            noise = random.standard_normal(len(packed)) * deviation_of(network)
             noisy = (exact.row_logits(packed.levels) + noise).astype(np.float32)
             answers = np.clip(noisy, 0, np.float32(packed.max_output))
         return answers * np.float32(environment.problem.output_unit) if kind == "continuous" else answers
@@ -243,6 +248,7 @@ def samples_of(
     by_variant = []
     for index, variant in enumerate(variants):
         decide = decider_of(environment, variant, seed * 1000 + index)
+        assert isinstance(variant.network, PolicyNetwork)
         episode = play(environment, modules, decide, variant.network.normalizer)
         by_variant.append((episode.observations, 1.0 - episode.costs / default))
     contexts = tuple(f"function {index}" for index in range(FUNCTIONS))

@@ -144,12 +144,13 @@ def write_evaluation(
         comparison = _comparison(sides, by_function=False, noise=noise, skipped=skipped, salt=corpus)
         linked = {"default": {row.module: round(row.default_score) for row in comparison.rows}}
         linked |= {side: {row.module: round(row.scores[side]) for row in comparison.rows} for side in sides}
-        summaries = {
-            side: summarize_totals(
+        summaries = {}
+        for side in sides:
+            summary = summarize_totals(
                 {module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, SEED
             )
-            for side in sides
-        }
+            assert summary is not None  # There are modules.
+            summaries[side] = summary
         code = {side: {module: {"": size} for module, size in sizes.items()} for side, sizes in linked.items()}
         digest = (digests or {}).get(corpus, corpus[:1] * 64)
         results.append(evaluation.CorpusResult(corpus, digest, comparison, linked, summaries, code))

@@ -11,7 +11,9 @@ from mlgo.run import files
 
 def write_tuning(folder: pathlib.Path, *, cut: bool = True, budget: float | None = None) -> None:
     """A search. Args: cut: whether compiles ended one of its searches; budget: of the command."""
-    summary = dataclasses.asdict(summarize_totals({f"m{i}.c": (95 + i % 4, 100) for i in range(40)}, SEED))
+    summed = summarize_totals({f"m{i}.c": (95 + i % 4, 100) for i in range(40)}, SEED)
+    assert summed is not None  # There are modules.
+    summary = dataclasses.asdict(summed)
     tries = ["all calls of g: inlined", f"the call of {HOSTILE} in f: the other way"]
     largest = {"module": "m0.c", "untried": 12, "untried_compiles": 5, "next_tries": tries}
     content = {
@@ -51,8 +53,8 @@ def write_eviction_tuning(folder: pathlib.Path, *, gaining: bool = True) -> None
         for name, found in ratios.items()
         for index, ratio in enumerate(found)
     ]
-    summed = weighted_sum(pairs, SEED)
-    assert summed is not None  # There are pairs.
+    mean, summed = summarize(ratios, SEED), weighted_sum(pairs, SEED)
+    assert mean is not None and summed is not None  # There are pairs.
     gain = {"module": "m0.c", "function": HOSTILE, "start": 8.0, "best": 4.0}
     content = {
         "kind": "eviction_tuning",
@@ -69,7 +71,7 @@ def write_eviction_tuning(folder: pathlib.Path, *, gaining: bool = True) -> None
         "live_ranges": 180,
         "tries": 1440,
         "gaining_at_the_end": 3,
-        "change": {"found against default": dataclasses.asdict(summarize(ratios, SEED))},
+        "change": {"found against default": dataclasses.asdict(mean)},
         "sums": {"found against default": summed.to_json()},
         "curve": [[1, 1.0, 1.0], [2, 0.98, 0.97], [24, 0.945, 0.925]] if gaining else [[1, 1.0, 1.0], [24, 1.0, 1.0]],
         "gains": [gain, {**gain, "start": 0.0, "best": 0.0}] if gaining else [],

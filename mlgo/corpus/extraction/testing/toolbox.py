@@ -10,7 +10,7 @@ import unittest
 EMBED = ("-O2", "-Xclang", "-fembed-bitcode=all", "-ffreestanding", "-c")
 
 #: Folder of clang, ld.lld, llvm-ar and the rest; `main` takes it from the command line.
-_tools: pathlib.Path | None = None
+_tools = pathlib.Path()
 
 
 def main() -> None:
