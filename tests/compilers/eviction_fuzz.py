@@ -10,12 +10,12 @@ import sys
 import tempfile
 import time
 
-from mlgo.evaluation.sides import cost_flags
+from mlgo.evaluation.sides import CalleeSavedCost
 from tests.compilers import pressure
 from tests.compilers.eviction_agreement import check_agreement
 
 _CAPS = (None, 0, 1, 2, 3, 10)
-_COSTS = ((), cost_flags(32768))
+_COSTS = ((), CalleeSavedCost(32768, everywhere=True).flags())
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from collections.abc import Sequence
 
-from mlgo.evaluation.sides import cost_flags
+from mlgo.evaluation.sides import CalleeSavedCost
 from tests.compilers import pressure
 from tests.compilers.eviction_agreement import PROBLEM, cap_flags, check_agreement, compiled
 
@@ -53,7 +53,8 @@ class EvictionPositionsTest(unittest.TestCase):
         for target in (*pressure.SMALL, *pressure.LARGE):
             for seed in SEEDS:
                 with self.subTest(target.name, seed=seed):
-                    text, more = pressure.random_source(target, seed), cost_flags(32768) if seed % 2 else ()
+                    text = pressure.random_source(target, seed)
+                    more = CalleeSavedCost(32768, everywhere=True).flags() if seed % 2 else ()
                     decided += self.check(text, target, [CAPS[seed % len(CAPS)], 3], more)
         self.assertGreater(decided, 1000)
 
