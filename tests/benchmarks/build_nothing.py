@@ -3,9 +3,8 @@
 import statistics
 import time
 
-from mlgo.run import locate
 from tests.benchmarks import row
-from tests.benchmarks.workspace import bazel
+from tests.benchmarks.workspace import bazel, root
 
 #: Issue 2, "Speed".
 MOST_SECONDS = 2.0
@@ -13,7 +12,7 @@ REPETITIONS = 5
 
 
 def measure() -> list[row.Row]:
-    workspace = locate.workspace()
+    workspace = root()
     bazel(workspace, "build", "//...")
     seconds = []
     for _ in range(REPETITIONS):

@@ -9,6 +9,7 @@ learned).
 import pathlib
 import subprocess
 import tempfile
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def measure() -> list[Row]:
     return rows
 
 
-def real_observations(problem: Problem, modules: list[Module], count: int) -> dict[str, np.ndarray]:
+def real_observations(problem: Problem, modules: Sequence[Module], count: int) -> dict[str, np.ndarray]:
     """Feature -> [count, *shape], spread over the modules that are compiled until there are enough.
 
     Raises: RuntimeError: a compile fails, or all modules together have fewer observations.
@@ -69,6 +70,7 @@ def real_observations(problem: Problem, modules: list[Module], count: int) -> di
         result = compile_module(CompileRequest(clang, module, problem, want_log=True))
         if isinstance(result, CompileFailure):
             raise RuntimeError(f"{module.name}: {result.kind.value}: {result.detail}")
+        assert result.log is not None  # It was asked for.
         parts.append(result.log.features)
         found += result.log.observation_count
         if found >= 2 * count:

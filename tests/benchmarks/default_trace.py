@@ -33,7 +33,7 @@ def measure() -> list[Row]:
 
 def compare(corpus: Corpus, clang: pathlib.Path) -> list[Row]:
     """Traces `corpus` twice in each way."""
-    seconds = {"ours": [], "xargs": []}
+    seconds: dict[str, list[float]] = {"ours": [], "xargs": []}
     for side in ("ours", "xargs", "xargs", "ours"):
         run = _trace if side == "ours" else _xargs
         seconds[side].append(run(corpus, clang))

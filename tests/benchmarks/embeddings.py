@@ -31,7 +31,9 @@ def measure() -> list[Row]:
             clang, module, load_problem("inlining_for_size"), model, want_log=False, want_object=True
         )
         shown = dataclasses.replace(plain, problem=load_problem("inlining_for_size+ir2vec"))
-        decisions += _compiled(dataclasses.replace(plain, want_log=True)).log.observation_count
+        log = _compiled(dataclasses.replace(plain, want_log=True)).log
+        assert log is not None  # It was asked for.
+        decisions += log.observation_count
         rounds = [(_compiled(plain), _compiled(shown)) for _ in range(_ROUNDS)]
         if any(without.object_bytes != with_them.object_bytes for without, with_them in rounds):
             raise RuntimeError(f"{module.name}: embeddings changed the object of a policy that does not know them")

@@ -88,7 +88,7 @@ def make_objects(build: pathlib.Path, objcopy: pathlib.Path) -> list[str]:
 
 
 def _extract(command: pathlib.Path, build: pathlib.Path, output: pathlib.Path) -> None:
-    arguments = [command, f"--input={build}/compile_commands.json", f"--output_dir={output}", "--verbosity=ERROR"]
+    arguments = [str(command), f"--input={build}/compile_commands.json", f"--output_dir={output}", "--verbosity=ERROR"]
     subprocess.run(arguments, check=True, env={**os.environ, "BUILD_WORKING_DIRECTORY": str(build)})
 
 

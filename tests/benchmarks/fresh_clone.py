@@ -9,9 +9,8 @@ import subprocess
 import tempfile
 import time
 
-from mlgo.run import locate
 from tests.benchmarks import row
-from tests.benchmarks.workspace import bazel
+from tests.benchmarks.workspace import bazel, root
 
 #: Issue 2, "Speed".
 MOST_SECONDS = 60.0
@@ -19,28 +18,28 @@ TARGET = "//development:clang"
 
 
 def measure() -> list[row.Row]:
-    workspace = locate.workspace()
+    workspace = root()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="fresh_clone."))
-    base, clone = f"--output_base={folder / 'base'}", folder / "clone"
+    base, here = f"--output_base={folder / 'base'}", folder / "clone"
     cache = f"--disk_cache={folder / 'cache'}"
     try:
         # Another output base would not do: the cache must be filled with what this commit's clone asks for.
-        clone(workspace, clone)
-        bazel(clone, base, "build", cache, TARGET)
-        remove(clone, base)
+        clone(workspace, here)
+        bazel(here, base, "build", cache, TARGET)
+        remove(here, base)
         start = time.monotonic()
-        clone(workspace, clone)
-        bazel(clone, base, "build", cache, TARGET)
+        clone(workspace, here)
+        bazel(here, base, "build", cache, TARGET)
         seconds = time.monotonic() - start
-        remove(clone, base)
+        remove(here, base)
     finally:
         subprocess.run(["chmod", "-R", "u+w", folder], check=False)
         shutil.rmtree(folder)
     return [row.at_most(f"fresh_clone: {TARGET} from a warm cache", seconds, "s", MOST_SECONDS)]
 
 
-def clone(workspace: pathlib.Path, clone: pathlib.Path) -> None:
-    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", workspace, clone], check=True)
+def clone(workspace: pathlib.Path, target: pathlib.Path) -> None:
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", workspace, target], check=True)
 
 
 def remove(clone: pathlib.Path, base: str) -> None:

@@ -12,10 +12,9 @@ import subprocess
 import tempfile
 import time
 
-from mlgo.run import locate
 from tests.benchmarks import row
 from tests.benchmarks.fresh_clone import clone, remove
-from tests.benchmarks.workspace import bazel
+from tests.benchmarks.workspace import bazel, root
 
 #: Issue 3, "Numbers".
 MOST_MINUTES = 12.0
@@ -24,7 +23,7 @@ JOBS = 2
 
 
 def measure() -> list[row.Row]:
-    workspace = locate.workspace()
+    workspace = root()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="from_nothing."))
     base, here = f"--output_base={folder / 'base'}", folder / "clone"
     try:

@@ -70,7 +70,7 @@ def _of_source(text: str, variants: list[Variant], folder: pathlib.Path) -> dict
     source.write_text(text, encoding="utf-8")
 
     def work(variant: Variant) -> Callable[[], object]:
-        command = [variant.clang, _LEVEL, *variant.flags, "-c", source, "-o", folder / "f.o"]
+        command = [str(variant.clang), _LEVEL, *variant.flags, "-c", str(source), "-o", str(folder / "f.o")]
         return lambda: subprocess.run(command, check=True)
 
     return cheapest({variant.name: work(variant) for variant in variants}, cpu_seconds_of)

@@ -12,6 +12,7 @@ import os
 import statistics
 import tempfile
 import time
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ _PER_FUNCTION = 40
 _TURNS = 3
 _OURS_PER_TURN = 7
 
-_C_TYPES = {"float": ctypes.c_float, "int64_t": ctypes.c_int64, "int32_t": ctypes.c_int32}
+_C_TYPES: dict[str, Any] = {"float": ctypes.c_float, "int64_t": ctypes.c_int64, "int32_t": ctypes.c_int32}
 
 
 def measure() -> list[Row]:
@@ -88,7 +89,7 @@ class _Value:
 def _into_sequence_examples(path: str) -> int:
     import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
-    examples = collections.defaultdict(tf.train.SequenceExample)
+    examples: dict[str | None, Any] = collections.defaultdict(tf.train.SequenceExample)
     count = 0
 
     def add(spec: dict, example) -> None:

@@ -34,7 +34,7 @@ class TableTest(unittest.TestCase):
 class ExitCodeTest(unittest.TestCase):
     def run_with(self, rows, *arguments: str) -> int:
         module = types.ModuleType("fake_benchmark")
-        module.measure = rows if callable(rows) else lambda: rows
+        vars(module)["measure"] = rows if callable(rows) else lambda: rows
         with (
             mock.patch.dict(sys.modules, fake_benchmark=module),
             mock.patch.object(main, "BENCHMARKS", {"fake": "fake_benchmark"}),

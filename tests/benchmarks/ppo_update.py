@@ -165,6 +165,7 @@ def _plain() -> dict[str, list[float]]:
     features, decisions, returns = _observations(PROBLEM)
     quantiles = _quantiles(PROBLEM, features)
     positions = PROBLEM.action_count
+    assert positions is not None
     action_spec = tensor_spec.BoundedTensorSpec((), tf.int64, 0, positions - 1, "index_to_evict")
     observation_spec = {
         spec.name: tensor_spec.BoundedTensorSpec((positions,), tf.int64, 0, 6, spec.name)

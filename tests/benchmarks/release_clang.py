@@ -12,9 +12,8 @@ from mlgo.learning.network import initial_network
 from mlgo.policy.directory import load_policy
 from mlgo.policy.saved_model import save_policy
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
-from mlgo.run import locate
 from tests.benchmarks import row
-from tests.benchmarks.workspace import bazel
+from tests.benchmarks.workspace import bazel, root
 
 #: Issue 2, "Speed".
 MOST_CPU_SECONDS = 20.0
@@ -37,7 +36,7 @@ def children_cpu_seconds(stat: str) -> float:
 
 
 def measure() -> list[row.Row]:
-    workspace = locate.workspace()
+    workspace = root()
     folder = workspace / _FOLDER
     server = pathlib.Path("/proc", bazel(workspace, "info", "server_pid").strip(), "stat")
 

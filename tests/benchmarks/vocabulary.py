@@ -81,6 +81,7 @@ def _in_a_child(folder: pathlib.Path, count: int) -> dict[str, float]:
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
+        assert process.stdout is not None  # It is a pipe.
         said = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -5,6 +5,19 @@ again.
 import pathlib
 import subprocess
 
+from mlgo.run import locate
+
+
+def root() -> pathlib.Path:
+    """This workspace.
+
+    Raises: RuntimeError: the program was not started by `bazel run`.
+    """
+    found = locate.workspace()
+    if found is None:
+        raise RuntimeError("the workspace is not known; run ./bazelw run //tests/benchmarks")
+    return found
+
 
 def bazel(workspace: pathlib.Path, *arguments: str) -> str:
     """What `./bazelw ARGUMENTS` prints on standard output.
