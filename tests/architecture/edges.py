@@ -9,6 +9,7 @@ import fnmatch
 import pathlib
 import posixpath
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 #: Arguments of a rule that hold labels but are no dependencies.
 NOT_DEPENDENCIES = ("default_visibility", "visibility")
@@ -92,13 +93,14 @@ class Modules:
 def python_edges(root: pathlib.Path, file: str, modules: Modules) -> Iterator[Edge]:
     """Imports of `file` anywhere in it, and strings that name a module, as `importlib.import_module` takes them."""
     for node in ast.walk(ast.parse((root / file).read_bytes(), file)):
-        names = []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
             names = [node.value]
+        else:
+            continue
         yield from (Edge(file, node.lineno, found) for name in names if (found := modules.find(name, file)))
 
 
@@ -111,9 +113,18 @@ def full_label(label: str, package: str) -> str | None:
     return label if ":" in label else f"{label}:{posixpath.basename(label)}"
 
 
-def _strings(node: ast.AST | None) -> Iterator[ast.Constant]:
-    nodes = ast.walk(node) if node else ()
-    return (child for child in nodes if isinstance(child, ast.Constant) and isinstance(child.value, str))
+class _String(ast.Constant):
+    """A constant whose value is text."""
+
+    value: str
+
+
+def _is_string(node: ast.AST | None) -> TypeGuard[_String]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _strings(node: ast.AST | None) -> Iterator[_String]:
+    return filter(_is_string, ast.walk(node) if node else ())
 
 
 def _function(call: ast.Call) -> str:
@@ -179,8 +190,8 @@ def is_starlark(file: str) -> bool:
 def python_targets(root: pathlib.Path, file: str) -> Iterator[PythonTarget]:
     """Python targets of a BUILD file, but for those that other macros or a comprehension make."""
     package, tree = posixpath.dirname(file), ast.parse((root / file).read_bytes(), file)
-    assigned = [node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
-    constants = {node.targets[0].id: node.value for node in assigned}
+    assigned = ((node.targets[0], node.value) for node in tree.body if isinstance(node, ast.Assign))
+    constants = {name.id: value for name, value in assigned if isinstance(name, ast.Name)}
 
     def listed(node: ast.expr | None) -> list[str]:
         return _listed(node, constants, (root / file).parent)
@@ -199,7 +210,8 @@ def python_targets(root: pathlib.Path, file: str) -> Iterator[PythonTarget]:
 
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         arguments = _arguments(call)
-        name = arguments["name"].value if isinstance(arguments.get("name"), ast.Constant) else None
+        named = arguments.get("name")
+        name = named.value if _is_string(named) else None
         deps = listed(arguments.get("deps"))
         if _function(call) in PYTHON_RULES and name:
             yield target(_function(call), name, listed(arguments.get("srcs")), deps)
@@ -222,7 +234,7 @@ def _own_deps(tests: ast.expr | None) -> dict[str, ast.expr | None]:
     return {
         key.value: _arguments(value).get("deps")
         for key, value in zip(tests.keys, tests.values, strict=True)
-        if isinstance(key, ast.Constant) and isinstance(value, ast.Call)
+        if _is_string(key) and isinstance(value, ast.Call)
     }
 
 

@@ -9,6 +9,7 @@ import unittest
 
 from mlgo.cluster.executors import executor_for
 from mlgo.compiler.compile import compiler_environment
+from mlgo.compiler.executor import Executor
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.writer import CorpusWriter
@@ -29,6 +30,12 @@ _COMMAND = ("-triple", "x86_64-pc-linux-gnu", "-O2")
 
 
 class HostileModuleTest(unittest.TestCase):
+    root: pathlib.Path
+    clang: pathlib.Path
+    executor: Executor
+    harm: pathlib.Path
+    program: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

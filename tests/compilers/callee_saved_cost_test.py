@@ -43,7 +43,8 @@ class CalleeSavedCostTest(unittest.TestCase):
     def compiled(self, source: str, *flags: str, program: str = RELEASE, suffix: str = "c", makes: str = "-c") -> bytes:
         """The object of `source`. The compile must succeed in silence."""
         (self.folder / f"x.{suffix}").write_text(source, encoding="utf-8")
-        command = [runfile(program), TARGET, "-O2", "-Wno-override-module", makes, f"x.{suffix}", "-o", "x.o", *flags]
+        output = [makes, f"x.{suffix}", "-o", "x.o"]
+        command = [str(runfile(program)), TARGET, "-O2", "-Wno-override-module", *output, *flags]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return (self.folder / "x.o").read_bytes()

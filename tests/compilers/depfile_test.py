@@ -20,7 +20,7 @@ class DepfileTest(unittest.TestCase):
         (self.folder / "other file").write_text("mlgo-decisions 1\n")
 
     def run_clang(self, *words: str) -> str:
-        command = [runfile(CLANG), "--target=x86_64-linux-gnu", "-Oz", *words]
+        command = [str(runfile(CLANG)), "--target=x86_64-linux-gnu", "-Oz", *words]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout

@@ -37,13 +37,17 @@ HARMLESS = {
 
 
 class SearchFaultsTest(unittest.TestCase):
+    folder: pathlib.Path
+    #: Option -> the rest of a command.
+    commands: dict[str, list[str]]
+    wanted: dict[str, bytes | None]
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         (cls.folder / "size.c").write_text(calls_of_helpers("x"))
         speed = pressure.loop("long", pressure.ARITHMETIC["integer"], 24, seed=1, arms=3)
         (cls.folder / "speed.c").write_text(speed)
-        #: Option -> the rest of a command.
         cls.commands = {
             "-mlgo-search": ["-Oz", "size.c", "-mllvm", "-mlgo-search=8"],
             "-mlgo-allocations": ["-O2", "speed.c", "-mllvm", "-mlgo-allocations=6", *_POLICY],

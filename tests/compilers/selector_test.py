@@ -49,7 +49,7 @@ class SelectorTest(unittest.TestCase):
         self.assertEqual(self.objects(SEVERAL, PROBLEMS[0], others), self.objects(ALONE["random"], PROBLEMS[0]))
 
     def run_clang(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [runfile(program), *words]
+        command = [str(runfile(program)), *words]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
 
     def test_lists_name_them_all(self):

@@ -39,7 +39,7 @@ class TargetsTest(unittest.TestCase):
         (self.folder / "x.c").write_text(text, encoding="utf-8")
 
     def run_clang(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [runfile(program), *words]
+        command = [str(runfile(program)), *words]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
 
     def made(self, program: str, triple: str, *words: str, output: str = "x.o") -> bytes:

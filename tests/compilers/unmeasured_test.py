@@ -33,7 +33,7 @@ class UnmeasuredTest(unittest.TestCase):
 
     def run_clang(self, *words: str, program: str = CLANG, source: str = "x.c", makes: str = "-c") -> str:
         """What a compile that must succeed says."""
-        command = [runfile(program), makes, source, "-o", "x.o", *words]
+        command = [str(runfile(program)), makes, source, "-o", "x.o", *words]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr

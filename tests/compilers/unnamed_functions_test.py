@@ -14,6 +14,8 @@ TARGET = pressure.SMALL[0]
 
 
 class UnnamedFunctionsTest(unittest.TestCase):
+    folder: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

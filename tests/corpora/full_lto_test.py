@@ -38,7 +38,7 @@ class FullLtoTest(BuildTestCase):
     def compiled(self, module: Module) -> bytes:
         request = CompileRequest(TOOLS["clang"], module, PROBLEM, want_log=False, want_object=True, workdir=self.root)
         result = compile_module(request)
-        self.assertIsInstance(result, CompileResult, result)
+        assert isinstance(result, CompileResult) and result.object_bytes is not None, result
         return result.object_bytes
 
 

@@ -170,7 +170,7 @@ class GnTest(BuildTestCase):
         self.make(*embedded, "--part=2/3")
         self.assertEqual(self.modules(), parts[1])
 
-    def modules(self) -> dict[str, str]:
+    def modules(self) -> dict[str, bytes]:
         """Name -> digest of each module of the corpus that was made last."""
         return {module.name: module.sha256(BITCODE_SUFFIX) for module in Corpus.load(self.corpus).modules}
 

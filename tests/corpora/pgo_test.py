@@ -34,8 +34,8 @@ class PgoTest(BuildTestCase):
     def profile(self) -> str:
         """Builds with instrumentation, runs, merges; returns the name of the profile in the build folder."""
         objects = self.compile_all("-O2", "-fPIE", "-fprofile-generate")
-        sysroot = ["--sysroot", TOOLS["sysroot_usr"].parent] if "sysroot_usr" in TOOLS else []
-        runtime = ["-Wl,-u,__llvm_profile_runtime", TOOLS["profile_runtime"]]
+        sysroot = ["--sysroot", str(TOOLS["sysroot_usr"].parent)] if "sysroot_usr" in TOOLS else []
+        runtime = ["-Wl,-u,__llvm_profile_runtime", str(TOOLS["profile_runtime"])]
         linker = [f"--ld-path={TOOLS['ld.lld']}", "-pie", *sysroot]
         self.run_tool("clang", *linker, *objects, *runtime, "-o", "instrumented")
         raw = self.build / "counts.profraw"

@@ -32,6 +32,13 @@ def _estimator(path: pathlib.Path, bytes_per_instruction: float) -> None:
 
 
 class EstimatedRewardTest(unittest.TestCase):
+    folder: pathlib.Path
+    clang: pathlib.Path
+    opt: pathlib.Path
+    train: Corpus
+    code: int
+    said: str
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

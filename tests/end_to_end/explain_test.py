@@ -11,6 +11,7 @@ import unittest
 
 import numpy as np
 
+from mlgo.corpus.corpus import Corpus
 from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import chosen_normalizer
@@ -38,6 +39,10 @@ def _save_policies(folder: pathlib.Path) -> None:
 
 
 class ExplainTest(unittest.TestCase):
+    folder: pathlib.Path
+    inlined: Corpus
+    allocated: Corpus
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

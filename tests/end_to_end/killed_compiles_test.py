@@ -11,6 +11,12 @@ from tests.end_to_end import command
 
 
 class KilledCompilesTest(unittest.TestCase):
+    folder: pathlib.Path
+    inputs: list[str]
+    bin: pathlib.Path
+    code: int
+    said: str
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

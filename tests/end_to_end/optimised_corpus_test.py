@@ -27,7 +27,7 @@ class OptimisedCorpusTest(unittest.TestCase):
     def compiled(self, module: Module) -> CompileResult:
         clang = real_modules.development_clang()
         outcome = compile_module(CompileRequest(clang, module, PROBLEM, want_object=True))
-        self.assertIsInstance(outcome, CompileResult, outcome)
+        assert isinstance(outcome, CompileResult), outcome
         return outcome
 
     def test_objects_and_logs_are_those_of_a_whole_compile(self):

@@ -11,6 +11,12 @@ from tests.end_to_end import command, real_modules
 
 
 class TinyRunTest(unittest.TestCase):
+    folder: pathlib.Path
+    first: pathlib.Path
+    second: pathlib.Path
+    other: pathlib.Path
+    said: str
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

@@ -111,7 +111,7 @@ class ToyCompiler:
         if unknown := set(flags) - {problem.advisor_flag, problem.log_flag, problem.model_flag}:
             return f"clang (LLVM option parsing): Unknown command line argument '-{sorted(unknown)[0]}'."
         module = json.loads(pathlib.Path(folder, arguments[-1]).read_bytes())
-        decide = default
+        decide: Decide = default
         if problem.model_flag in flags:
             decide = _model(pathlib.Path(folder, flags[problem.model_flag], "model.tflite").read_bytes())
         contexts = [(name, _observations(loops, decide)) for name, loops in module.items()]

@@ -34,6 +34,8 @@ def _observation(problem: Problem, random: np.random.Generator) -> dict[str, np.
 
 
 class PeerPoliciesTest(ExchangeCase):
+    policies: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.policies = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

@@ -8,7 +8,7 @@ import unpack
 from tests.fuzzing import search
 from third_party.debian.testing import archives
 
-FILES = {
+FILES: dict[str, archives.Value] = {
     "./usr/bin/tool": b"program",
     "./lib/x.so": b"elf",
     "./usr/bin/hard": ("hardlink", "./usr/bin/tool"),

@@ -50,6 +50,7 @@ def run(content: bytes) -> None:
                 module = read("a.o", found)
             except LeftOut:
                 continue
+            assert module.command is not None, "no command was read"
             assert str(folder) not in " ".join(module.command), "the command names a place of this machine"
             try:
                 # Whoever compiles the corpus may allow them; here they only have names.

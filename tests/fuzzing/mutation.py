@@ -94,7 +94,7 @@ def _number(changed: bytearray, pool: Sequence[bytes], words: Sequence[bytes], s
     count, place = source.choice(_NUMBER_BYTES), _place(changed, source)
     value = source.choice((*_NUMBERS, len(changed), place)) + source.randint(-1, 1)
     order = source.choice(("little", "big"))
-    changed[place : place + count] = (value % 256**count).to_bytes(count, order)  # type: ignore[arg-type]
+    changed[place : place + count] = (value % 256**count).to_bytes(count, order)
 
 
 def _digits(changed: bytearray, pool: Sequence[bytes], words: Sequence[bytes], source: random.Random) -> None:

@@ -15,9 +15,16 @@ from tests.fuzzing import search
 
 VOCABULARY = tuple(f"{spec.name}.buckets" for spec in PROBLEM.observation_specs)
 FILES = ("manifest.json", "module.json", "checkpoint.json", *VOCABULARY)
-_STAGE = {"stage": "trace", "inputs": {"corpus": "a1"}, "configuration": {"seed": 1}}
+_STAGE, _INPUTS, _CONFIGURATION = "trace", {"corpus": "a1"}, {"seed": 1}
 SEED = {
-    "manifest.json": {"format_version": 1, **_STAGE, "outputs": {"module.json": "00"}, "summary": {"traced": 3}},
+    "manifest.json": {
+        "format_version": 1,
+        "stage": _STAGE,
+        "inputs": _INPUTS,
+        "configuration": _CONFIGURATION,
+        "outputs": {"module.json": "00"},
+        "summary": {"traced": 3},
+    },
     "module.json": {"outcome": "traced", "failure_kind": None, "functions": {"f": [2, 1.5], "g": [0, 2, "group"]}},
     "checkpoint.json": {"format": "mlgo checkpoint 1", "arrays": "checkpoint-0.npz", "sha256": "00", "facts": {}},
     **dict.fromkeys(VOCABULARY, "0\n1.5\n1e3\nnan\n"),
@@ -36,7 +43,7 @@ def run(content: bytes) -> None:
                 text = value if isinstance(value, str) else json.dumps(value)
                 (folder / path).write_text(text, encoding="utf-8", errors="surrogatepass")
         readers: list[Callable[[], object]] = [
-            lambda: manifest.read_if_current(folder, *_STAGE.values()),
+            lambda: manifest.read_if_current(folder, _STAGE, _INPUTS, _CONFIGURATION),
             lambda: read_record(folder / "module.json").decisions,
             lambda: load_checkpoint(folder, "checkpoint"),
             lambda: load_normalizer(folder, PROBLEM).digest,

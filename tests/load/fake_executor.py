@@ -7,7 +7,7 @@ content, decisions and scores on the content and the policy. Equal requests get 
 import functools
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _INTEGERS = 4
 class FakeExecutor:
     """See Executor (mlgo/compiler/executor.py)."""
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult]:
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Generator[CompileResult, None, None]:
         for request in requests:
             yield _compile(request)
 

@@ -57,7 +57,7 @@ class DevelopmentClangTest(unittest.TestCase):
     def compile(self, level: str, flags: list[str]) -> bytes:
         """The object that the development clang makes of `c_source`; fails when it says anything."""
         target = ["-cc1", "-triple", "x86_64-unknown-linux-gnu", level, "-emit-obj", "source.c", "-o", "source.o"]
-        command = [runfile("development/clang"), *target, *flags]
+        command = [str(runfile("development/clang")), *target, *flags]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return (self.folder / "source.o").read_bytes()

@@ -32,6 +32,11 @@ def _digests(*caches: str, prefix: Sequence[str] = (), **variables: str) -> list
 class ProcessorsTest(unittest.TestCase):
     """Each disguise against this machine as it is."""
 
+    here: dict[str, str]
+    tiny_cache: dict[str, str]
+    other_caches: list[dict[str, str]]
+    estimates: str
+
     @classmethod
     def setUpClass(cls):
         cls.here, cls.tiny_cache, *cls.other_caches = _digests(*_CACHES)

@@ -172,7 +172,7 @@ class Trial:
 
 def files_of(root: pathlib.Path, names: Iterable[str]) -> dict[str, str]:
     """Path below `root` of each file, and of each file in a folder → its digest."""
-    found = {}
+    found: dict[str, str] = {}
     for name in names:
         if (root / name).is_dir():
             found |= {f"{name}/{below}": digest for below, digest in digests(root / name).items()}

@@ -68,9 +68,7 @@ class Module:
         if not (found := _LABEL.fullmatch(label)):
             return  # Of another module.
         file = f"{found['package']}/{found['name']}"
-        self._loaded.update(
-            {name.value: (file, name.value) for name in call.args[1:] if isinstance(name, ast.Constant)}
-        )
+        self._loaded.update({name: (file, name) for name in map(ast.literal_eval, call.args[1:])})
         self._loaded.update({word.arg: (file, ast.literal_eval(word.value)) for word in call.keywords if word.arg})
 
     def symbol(self, name: str, public: str = "") -> Symbol:
@@ -114,7 +112,7 @@ class Module:
         """A dict of attributes: written out, a name, a union, dict(...)."""
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)
-            return {key.value: value for key, value in pairs if isinstance(key, ast.Constant)}
+            return {ast.literal_eval(key): value for key, value in pairs if isinstance(key, ast.Constant)}
         if isinstance(node, ast.Name) and node.id in self._values:
             return self._table(self._values[node.id])
         if isinstance(node, ast.Name) and node.id in self._loaded:

@@ -43,6 +43,8 @@ _CHANGED = ("-mllvm", "-print-changed=diff")
 
 
 class CommandsTest(ScratchTestCase):
+    clang: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.clang = locate.runfile("development/clang")

@@ -37,7 +37,7 @@ _COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2")
 _LIMITS = CompileLimits(cpu_seconds=60)
 
 #: Runs a command in a directory.
-Run = Callable[[Sequence[str], pathlib.Path], ProcessOutcome]
+Run = Callable[[Sequence[str], pathlib.Path], ProcessOutcome | None]
 
 
 class CompilersTest(ScratchTestCase):
@@ -97,7 +97,9 @@ class CompilersTest(ScratchTestCase):
 
     def check(self, run_with: Callable[[Confinement], contextlib.AbstractContextManager[Run]]) -> None:
         """Nothing happens outside, and everything does without walls; one wall is enough against programs."""
-        expected = [(command, (Confinement.LANDLOCK, Confinement.ALL)) for command in self.writing()]
+        expected: list[tuple[list[str], tuple[Confinement, ...]]] = [
+            (command, (Confinement.LANDLOCK, Confinement.ALL)) for command in self.writing()
+        ]
         expected.append((self.executing(), (Confinement.LANDLOCK, Confinement.FILTER, Confinement.ALL)))
         for command, stopped_by in expected:
             with self.subTest(command):
@@ -134,7 +136,7 @@ class CompilersTest(ScratchTestCase):
         place_inputs(self.request, str(inside))
         shown = [STDOUT if word == "module.o" else word for word in command]
         with server.shared(shown, str(directory), _LIMITS) as shared:
-            return shared and shared.run(command, str(inside), _LIMITS)
+            return shared.run(command, str(inside), _LIMITS) if shared else None
 
     def test_a_child_of_a_shared_compile_is_confined_to_its_own_directory(self):
         for escapes, walls, good_end in (

@@ -76,7 +76,7 @@ def _compare(
 
 def _output(program: pathlib.Path, module: pathlib.Path, flags: Sequence[str], folder: pathlib.Path) -> bytes:
     output = folder / "output"
-    command = [program, *flags, module, "-o", output]
+    command = [str(program), *flags, str(module), "-o", str(output)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
     if done.returncode:
         raise AssertionError(f"{program} {' '.join(flags)} fails on {module}: {done.stderr[-2000:]}")

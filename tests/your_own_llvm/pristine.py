@@ -22,7 +22,9 @@ class NotReversible(Exception):
 
 def hunks(patch: str, file: str) -> Iterator[tuple[str, str]]:
     """(old text, new text) of each hunk for `file` in a unified diff in -p1 form without blank lines at the end."""
-    inside, old, new = False, [], []
+    inside = False
+    old: list[str] = []
+    new: list[str] = []
     for line in [*patch.splitlines(keepends=True), "--- end\n"]:
         starts = _HUNK.match(line) is not None
         if starts or line.startswith(("--- ", "diff --git ")):

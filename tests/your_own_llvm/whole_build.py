@@ -115,7 +115,7 @@ class WholeBuild:
             "Python3_EXECUTABLE": sys.executable,
         }
         build, source = self.folder / "build", self.files["source"].parent / "llvm"
-        settings = [f"-D{name}={value}" for name, value in (fixed | options).items()]
+        settings = [f"-D{name}={value}" for name, value in {**fixed, **options}.items()]
         _run([self.files["cmake"], "-G", "Ninja", "-S", source, "-B", build, *more, *settings])
         _run([self.files["ninja"], "-C", build, "opt", "llc"])
         ours = Programs(runfile("tests/your_own_llvm/opt"), runfile("tests/your_own_llvm/llc"))
