@@ -16,7 +16,7 @@ from mlgo.project.compiling import Units
 from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.measuring import Measuring, rows_not_tried
-from mlgo.project.programs import Program, built_name, choose, programs_of
+from mlgo.project.programs import Program, built_name, choose, is_question, programs_of
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.size import has_brotli
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -41,7 +41,9 @@ def give(
     build = Build(known.commands)
     programs = programs_of(build)
     runs = [counting.run_of(text, str(project)) for text in getattr(flags, "run", ())]
-    program = (_started(runs, programs) if not flags.program else None) or choose(programs, flags.program)
+    program = (_started(runs, programs) if not flags.program else None) or choose(
+        programs, flags.program, sum(not is_question(output) for output in build.units)
+    )
     if known.changed.get(program.link.output) != artefact.time_of(program.link.output):
         wrong = f"was changed after mlgo {flags.verb} had recorded its build"
         raise RunError(program.link.output, wrong, f"Clean, and run `mlgo {flags.verb} -- COMMAND` again")
@@ -104,6 +106,12 @@ def _notes(
     if others:
         shown = ", ".join(built_name(one) for one in others[:5]) + (", ..." if len(others) > 5 else "")
         notes.append(f"{built_name(program)} is measured; the build also linked {shown} (--program=NAME)")
+    unoptimized = parts.unoptimized()
+    if unoptimized:
+        notes.append(
+            f"{unoptimized} of {len(parts.units)} units are compiled at -O0, and the changes are against that."
+            " Release builds are at -O2: CMake -DCMAKE_BUILD_TYPE=Release, meson --buildtype=release"
+        )
     machines = sorted({one.machine for one in programs})
     if len(machines) > 1:
         notes.append(f"the build is for {' and '.join(machines)}; {built_name(program)} is for {program.machine}")
@@ -135,7 +143,7 @@ def _write(
     if asked.estimate:
         first = [asked.estimate.caveat()]
         notes = [*notes, *asked.estimate.notes()]
-    lines = [*first, *_closing(asked, measured, chosen, program, flags.output)]
+    lines = [*first, *_closing(asked, measured, chosen, program, parts, flags.output)]
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     content = artefact.content_of(project, compiler, asked, program.link.output, measured, chosen, sources, others)
     text = page.render(built_name(program), asked, lines, measured, chosen, others, notes)
@@ -144,7 +152,12 @@ def _write(
 
 
 def _closing(
-    asked: Goal, measured: Sequence[Measured], chosen: Measured | None, program: Program, output: pathlib.Path
+    asked: Goal,
+    measured: Sequence[Measured],
+    chosen: Measured | None,
+    program: Program,
+    parts: Parts,
+    output: pathlib.Path,
 ) -> list[str]:
     """Gain, price, what to type."""
     built, name = measured[0], built_name(program)
@@ -158,7 +171,7 @@ def _closing(
         price += f", {(chosen.seconds or 0) / built.seconds:.2f} times the build's"
     flag = shlex.quote(f"--config={output / artefact.CONFIG}")
     return [
-        f"{name}: {changes} with {chosen.row.name}",
+        f"{name}: {changes} with {chosen.row.name}" + (", against a build at -O0" if parts.unoptimized() else ""),
         f"compile time: {price}{more}",
         f"to have it: mlgo build -- COMMAND after a clean, or {flag} for compiles and links ({output / artefact.PAGE})",
     ]

@@ -1,5 +1,6 @@
 """Objects found by output and by content, in archives of several kinds; programs that were linked."""
 
+import dataclasses
 import os
 import pathlib
 import struct
@@ -110,17 +111,35 @@ class BuildTest(unittest.TestCase):
         self.assertEqual(
             [(one.link, one.code, one.machine) for one in programs], [(large, 5, "x86-64"), (small, 1, "x86-64")]
         )
-        self.assertEqual(choose(programs, None).link, large)
-        self.assertEqual(choose(programs, "a/program").link, small)
+        self.assertEqual(choose(programs, None, 2).link, large)
+        self.assertEqual(choose(programs, "a/program", 2).link, small)
         library = self.link(output="libx.so.1.2", content=b"1")
-        self.assertEqual(choose(programs_of(Build([library, small])), "libx.so").link, library)
+        self.assertEqual(choose(programs_of(Build([library, small])), "libx.so", 2).link, library)
         with self.assertRaisesRegex(RunError, "--program=program: names several programs. Choose one of .*/b/program"):
-            choose(programs, "program")
+            choose(programs, "program", 2)
         with self.assertRaisesRegex(RunError, "--program=rogram: names no program that the build linked"):
-            choose(programs, "rogram")
-        with self.assertRaisesRegex(RunError, "linked no program") as raised:
-            choose([], None)
-        self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+            choose(programs, "rogram", 2)
+        for units, wrong in ((0, "compiled nothing that mlgo saw"), (3, "compiled 3 units, and linked no program")):
+            with self.assertRaisesRegex(RunError, wrong) as raised:
+                choose([], None, units)
+            self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+    def test_tests_are_not_what_a_project_is_for(self):
+        names = ("latest/tool", "libx.so.1", "x-bench", "examples/y", "tests/.libs/test1", "misc_tests", "xmltest")
+        links = [self.link(output=f"test/{name}", content=b"1" * (place + 1)) for place, name in enumerate(names)]
+        programs = programs_of(Build(links))
+        shown = [os.path.relpath(one.link.output, self.folder / "test") for one in programs]
+        self.assertEqual(shown, ["libx.so.1", "latest/tool", *reversed(names[2:])])
+        self.assertEqual([one.link for one in programs_of(Build(links[-1:]))], links[-1:])
+
+    def test_units_without_optimization(self):
+        words = ("-c", "-O2 -O0", "-O0 -Os", "--optimize=0", "-O", "-O3 -ObjC")
+        units = [
+            dataclasses.replace(self.unit(f"u{place}", b"%d" % place), words=tuple(text.split()))
+            for place, text in enumerate(words)
+        ]
+        link = self.link(*(f"u{place}.o" for place in range(len(words))))
+        self.assertEqual(Parts(Build([*units, link]), link).unoptimized(), 3)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,10 @@ def run(arguments: Sequence[str], prefix: pathlib.Path) -> int:
     if "--" in own:
         command = own[own.index("--") + 1 :]
         del own[own.index("--") :]
-    flags = _parser().parse_args(own)
+    flags, others = _parser().parse_known_args(own)
+    if others:
+        remedy = f"mlgo {flags.verb} --help has its flags; the build stands behind --: mlgo {flags.verb} -- make -j8"
+        raise RunError(" ".join(others), f"is no flag of mlgo {flags.verb}", remedy)
     compiler = compiler_at((flags.prefix or prefix).absolute())
     if flags.directory:
         try:
@@ -70,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         text = "folder of the compiler. Default: the one that holds this command"
         each.add_argument("--prefix", metavar="DIR", type=pathlib.Path, help=text)
     for each in (smaller, faster):
-        text = "program or shared library to measure, by the end of its path. Default: the one with most code"
+        text = "program or shared library, by the end of its path. Default: the one with most code, tests last"
         each.add_argument("--program", metavar="NAME", help=text)
         text = f"CPU time of all compiles, in times of the build's; at least one compile. Default: {_BUDGET:g}"
         each.add_argument("--budget", metavar="N", type=float, default=_BUDGET, help=text)

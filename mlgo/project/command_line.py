@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 from mlgo.corpus.options.driver import GivenWord, parse_driver
-from mlgo.corpus.options.driver_rules import names_output
+from mlgo.corpus.options.driver_rules import is_level, names_output
 from mlgo.project.records import Record
 
 # What ends before an object or a program is there.
@@ -101,6 +101,12 @@ def _compile_of(link: Link, given: Mapping[int, GivenWord], place: int, seconds:
     words = _words_for(place, given, _inputs(list(given.values())))
     output = f"{link.output}({source})"
     return Compile(link.tool, link.directory, words, source, output, link.by, seconds, assembles=False)
+
+
+def is_optimized(words: Sequence[str]) -> bool:
+    """Whether the last level among the options of a compile is above -O0."""
+    levels = [one for one in parse_driver(words) if is_level(one)]
+    return bool(levels) and levels[-1].name != "-O0" and levels[-1].value != "0"
 
 
 def is_output(given: GivenWord) -> bool:

@@ -11,6 +11,11 @@ sys.dont_write_bytecode = True
 _real = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path[0] = os.path.join(_real, "lib", "mlgo")
 
+if not os.path.isdir(os.path.join(sys.path[0], "mlgo")):
+    sys.exit(
+        "error: %s: has no lib/mlgo beside its folder. Leave it there, and call it by its path or a link" % __file__
+    )
+
 import pathlib
 
 from mlgo.project.command import main

@@ -143,7 +143,10 @@ class Measuring:
         return self._compiled[flags], ""
 
     def _too_much(self, estimate: float) -> str:
-        return f"about {estimate:.0f} CPU seconds; the budget of {self.budget.seconds:.0f} s does not hold them"
+        return (
+            f"about {estimate:.1f} CPU seconds, and {self.budget.left:.1f} of the budget of"
+            f" {self.budget.seconds:.1f} are left"
+        )
 
     def _searched(self) -> Objects:
         """The objects with the best decisions that a search found within its share of the budget."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,8 +13,11 @@ from mlgo.project.size import code_bytes, machine_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _NAMED = 6
-# Programs that configure and CMake link to ask the compiler something.
 _QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meson-private/")
+# Words in folders and names of what a project links to try itself, which users of the project do not install.
+_TRIALS = re.compile(
+    r"\w*(?<!la)(?<!fas)tests?|testing|testsuite|fuzz(ing|ers?)?|bench(marks?)?|(example|sample|demo)s?"
+)
 
 
 class Program(NamedTuple):
@@ -30,28 +34,50 @@ def built_name(program: Program) -> str:
 
 
 def programs_of(build: Build) -> list[Program]:
-    """Executables and shared libraries of a build, the largest first."""
-    found = []
+    """Executables and shared libraries of a build, the largest first; tests, benchmarks and examples last."""
+    found: list[Program] = []
     for link in build.links.values():
-        if any(part in link.output for part in _QUESTIONS):
+        if is_question(link.output):
             continue
         code = None if {"-r", "--relocatable"} & set(link.words) else code_bytes(link.output)
         if code is not None:
             found.append(Program(link, code, machine_of(link.output)))
-    return sorted(found, key=lambda program: (-program.code, program.link.output))
+    # The folder of the project itself may be called `test`.
+    above = os.path.commonpath([program.link.output for program in found]) if len(found) > 1 else ""
+    return sorted(
+        found, key=lambda program: (_is_trial(program.link.output[len(above) :]), -program.code, program.link.output)
+    )
 
 
-def choose(programs: Sequence[Program], wanted: str | None) -> Program:
-    """The program whose path ends with `wanted`, or the largest. libx.so stands for libx.so.1.2 too.
+def is_question(path: str) -> bool:
+    """Whether configure, CMake or meson made the file to ask the compiler something."""
+    return any(part in path for part in _QUESTIONS)
+
+
+def _is_trial(path: str) -> bool:
+    """Whether a path names a test, a benchmark or an example."""
+    return any(_TRIALS.fullmatch(word) for word in re.split(r"[^a-z]+", path.lower()))
+
+
+def choose(programs: Sequence[Program], wanted: str | None, units: int) -> Program:
+    """The program whose path ends with `wanted`, or the first. libx.so stands for libx.so.1.2 too.
+
+    Args:
+      programs: as `programs_of` sorts them.
+      units: number of units that the build compiled, for the message.
 
     Raises: RunError: there is none, or `wanted` means none or several.
     """
+    if not programs and units:
+        wrong = f"compiled {units} {'unit' if units == 1 else 'units'}, and linked no program or shared library"
+        remedy = "Build one too; clean first if one was there already"
+        raise RunError("the build", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     if not programs:
         raise RunError(
             "the build",
-            "linked no program or shared library that mlgo saw",
-            "If it only updated files, clean first. If its folder was configured with another compiler, configure a new"
-            " one behind `mlgo smaller --`",
+            "compiled nothing that mlgo saw",
+            "If it had nothing to do, clean first. Several commands need a shell: mlgo smaller -- sh -c './configure &&"
+            " make'. If its folder was configured with another compiler, configure a new one behind `mlgo smaller --`",
             ExitCode.NOTHING_PRODUCED,
         )
     if wanted is None:

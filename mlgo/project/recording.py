@@ -122,9 +122,8 @@ def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[i
     try:
         process = subprocess.Popen(command, env=dict(environment))
     except OSError as error:
-        raise RunError(
-            f"the build {shlex.join(command)}", f"cannot be started: {error.strerror}", "Correct it"
-        ) from error
+        remedy = "Write a program and its words; what a shell has to read needs sh -c 'COMMAND'"
+        raise RunError(f"the build {shlex.join(command)}", f"cannot be started: {error.strerror}", remedy) from error
     try:
         code = process.wait()
     except KeyboardInterrupt:

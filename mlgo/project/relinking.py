@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mlgo.project import child
 from mlgo.project.budget import Budget
 from mlgo.project.build import Build, is_archive, linked_inputs
-from mlgo.project.command_line import Compile, Link, compiles_of
+from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
 from mlgo.run.exit_codes import RunError
@@ -38,6 +38,10 @@ class Parts:
     def seconds(self) -> float:
         """CPU time that the build's compiles of these units took."""
         return sum(unit.seconds for unit in self.units.values())
+
+    def unoptimized(self) -> int:
+        """The number of units at -O0, which is clang's level where none is given."""
+        return sum(not is_optimized(unit.words) for unit in self.units.values())
 
     def add_sources(self, link: Link) -> None:
         """Counts what a link compiles itself as units too: for measures of objects, which link nothing."""

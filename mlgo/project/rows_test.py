@@ -102,7 +102,7 @@ class MeasuringRowsTest(unittest.TestCase):
         found, measured = self.measure(0.1)
         self.assertEqual((found["small"], found["small, linker"], found["smaller"]), (80, 75, None))
         self.assertEqual(rows_not_tried(measured), ["smaller"])
-        self.assertIn("the budget of 0 s does not hold them", measured[-1].why_not)
+        self.assertIn("CPU seconds, and 0.0 of the budget of 0.2 are left", measured[-1].why_not)
 
     def test_a_build_that_was_not_seen_is_made_first(self):
         found, measured = self.measure(1.0, seconds=0.0, was_recorded=False)

@@ -1,0 +1,63 @@
+"""What `mlgo` says to command lines that it cannot use, and where it was copied away from its modules."""
+
+import contextlib
+import io
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.project import command
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in ("bin/clang", "bin/ld.lld", "bin/llvm-ar", "lib/mlgo/record/clang"):
+            path = self.folder / "prefix" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("#!/bin/sh\n")
+            path.chmod(0o755)
+
+    def said(self, *words):
+        """Exit code and messages of a command in a folder of its own."""
+        messages = io.StringIO()
+        own = [*words[:1], f"--output={self.folder / 'mlgo'}", *words[1:]]
+        with contextlib.redirect_stderr(messages):
+            code = command.main(own, self.folder / "prefix")
+        return code, messages.getvalue()
+
+    def test_a_build_without_the_two_dashes(self):
+        code, text = self.said("smaller", "make", "-j2")
+        self.assertEqual(code, 2)
+        self.assertIn("make -j2: is no flag of mlgo smaller", text)
+        self.assertIn("the build stands behind --", text)
+        self.assertIn("--bugdet=3: is no flag of mlgo faster", self.said("faster", "--bugdet=3", "--", "true")[1])
+        self.assertIn("make: is no flag of mlgo build", self.said("build", "make")[1])
+        self.assertFalse((self.folder / "mlgo").exists())
+
+    def test_a_command_for_a_shell(self):
+        for words in (["make -j2"], ["CFLAGS=-O3", "make"]):
+            code, text = self.said("smaller", "--", *words)
+            self.assertEqual(code, 2, text)
+            self.assertIn("what a shell has to read needs sh -c 'COMMAND'", text)
+
+    def test_a_build_that_compiles_nothing(self):
+        code, text = self.said("smaller", "--", "true")
+        self.assertEqual(code, 10, text)
+        self.assertIn("compiled nothing that mlgo saw", text)
+
+    def test_a_copy_of_the_launcher_alone(self):
+        launcher = pathlib.Path(__file__).with_name("launcher.py")
+        shutil.copyfile(launcher, self.folder / "mlgo.py")
+        done = subprocess.run(
+            [sys.executable, self.folder / "mlgo.py", "smaller"], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aerror: .*mlgo\.py: has no lib/mlgo beside its folder")
+
+
+if __name__ == "__main__":
+    unittest.main()
