@@ -15,7 +15,8 @@ _NO_CODE = frozenset(("-E", "-S", "-M", "-MM", "-fsyntax-only", "-emit-llvm", "-
 #: Suffix of a source -> whether clang compiles it; False: an assembler does.
 _COMPILED = {
     **dict.fromkeys((".c", ".i", ".m", ".mi", ".cc", ".cp", ".cxx", ".cpp", ".c++", ".C", ".CC", ".CPP"), True),
-    **dict.fromkeys((".ii", ".mm", ".M", ".mii", ".cppm", ".ixx", ".ccm", ".cxxm", ".c++m", ".bc", ".ll"), True),
+    **dict.fromkeys((".ii", ".mm", ".M", ".mii", ".cppm", ".ixx", ".ccm", ".cxxm", ".c++m"), True),
+    **dict.fromkeys((".bc", ".ll", ".pcm"), True),
     **dict.fromkeys((".s", ".S", ".sx"), False),
 }
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".h++")

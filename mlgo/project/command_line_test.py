@@ -52,6 +52,8 @@ class CommandLineTest(unittest.TestCase):
         self.assertTrue(self.compile("-c", "a.S").assembles)
         self.assertTrue(self.compile("-c", "-x", "assembler-with-cpp", "a.c").assembles)
         self.assertFalse(self.compile("-c", "-x", "c", "a.txt").assembles)
+        # The object of a C++20 module that was compiled for its importers before.
+        self.assertEqual(self.compile("-O2", "-c", "m.pcm", "-o", "m.o").source, "/p/m.pcm")
 
     def test_what_makes_no_object(self):
         for words in (["-E", "a.c"], ["-c", "-x", "c++-header", "a.h"], ["-c", "a.h"], ["--version"], ["-M", "a.c"]):

@@ -164,15 +164,14 @@ class Measuring:
     def _linked(
         self, measure: Callable[[pathlib.Path], Figures], row: Row, objects: Objects, refused: dict[str, str]
     ) -> Measured:
-        # A link that compiles gets the flags of compiles too.
         link = self._program.link
         price = self._link_seconds * (1.0 if row.compile_flags is None else row.factor)
         if price > self.budget.left and self._program_was_compiled:
             return Measured(row, None, why_not=self._too_much(price))
         self._program_was_compiled |= price > 0
-        flags = row.config if link.sources else (*_passed_to_links(row), *row.link_flags)
         try:
-            linked, seconds = self._relinker.link(link, objects, flags, built_name(self._program))
+            # As `mlgo build` does: links compile too, sources of theirs or the bitcode of -flto.
+            linked, seconds = self._relinker.link(link, objects, row.config, built_name(self._program))
             self.budget.settle(0.0, seconds)
             figures = measure(linked)
         except RunError as error:
@@ -183,10 +182,6 @@ class Measuring:
         total = sum(one.seconds for one in objects.values()) if objects else sum(self._seconds.values())
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
         return Measured(row, figures, total + (seconds if link.sources else 0.0), "", refused, decisions)
-
-
-def _passed_to_links(row: Row) -> tuple[str, ...]:
-    return tuple(flag for flag in row.compile_flags or () if flag.startswith("-flto"))
 
 
 def rows_not_tried(measured: Sequence[Measured]) -> list[str]:

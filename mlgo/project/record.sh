@@ -34,8 +34,22 @@ fi
 lto=
 case "$tool $* " in
 ld' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
-*' -flto '* | *' -flto='*) lto='--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments' ;;
+*' -flto '* | *' -flto='*) lto=yes ;;
+*' -c '* | *' -E '* | *' -S '*) ;;
+*)
+    # gcc also links them without -flto. Of the objects the first tells; bitcode begins with BC.
+    begin=
+    for word; do
+        case $word in *.o)
+            [ ! -f "$word" ] || IFS= read -r begin <"$word"
+            break
+            ;;
+        esac
+    done 2>/dev/null
+    case $begin in BC*) lto=yes ;; esac
+    ;;
 esac
+[ -z "$lto" ] || lto='--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments'
 record=/dev/null
 if [ -n "${MLGO_RECORD-}" ]; then
     # A number of a process is in use once at a time, and records are appended.

@@ -114,6 +114,17 @@ class RecordsTest(unittest.TestCase):
             self.assertEqual(self.run_tool("gcc", *words)[0], f"clang: {shown}\n")
         self.assertEqual(self.run_tool("ld", "-flto", "a.o")[0], "ld: -flto a.o\n")
         self.assertEqual(" ".join(self.read()[0].words), f"{lld} -flto a.o -o p")
+        (self.folder / "bitcode.o").write_bytes(b"BC\xc0\xde\n")
+        (self.folder / "elf.o").write_bytes(b"\x7fELF\2\1\1\0BC\n")
+        for words, begin in (
+            (("-lx", "bitcode.o", "-o", "p"), f"{lld} "),
+            (("bitcode.o", "-fuse-ld=gold"), ""),
+            (("-x", "ir", "-c", "bitcode.o"), ""),
+            (("elf.o", "bitcode.o"), ""),
+            (("absent.o", "-o", "p"), ""),
+        ):
+            said, errors = self.run_tool("gcc", *words)
+            self.assertEqual((said, errors), (f"clang: {begin}{' '.join(words)}\n", ""))
         # What clang refuses is given to the other one as it was.
         said = self.run_tool("gcc", "--fail", "-flto", "-o", "p")[0].splitlines()
         self.assertEqual(said[-1], "gcc: --fail -flto -o p")
