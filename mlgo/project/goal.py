@@ -108,7 +108,8 @@ def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
         _LEAST_BYTES,
         "is smaller",
         "Bytes. Code: executable sections. File: without symbols and debug information. xz, brotli: that file, "
-        "compressed. Linker: lld drops unused sections and folds equal code. Code at -Oz may run slower than at -O2: "
+        "compressed. Linker: lld drops unused sections, folds equal code, and leaves fewer gaps than GNU ld "
+        "between segments, which in a small file is most of the gain. Code at -Oz may run slower than at -O2: "
         "run your benchmarks.",
     )
 

@@ -155,8 +155,9 @@ class Measuring:
             share = max(self.budget.left * _SEARCH_SHARE, min(self.budget.left, self._base()))
             self._say(f"searching decisions for {len(start)} units, about {share:.0f} CPU seconds")
             units = [self._parts.units[output] for output, one in start.items() if one.object is not None]
+            relinker = self._relinker
             self._tuned = tune(
-                units, start, self._relinker.units, self._relinker.jobs, self.budget, share, self._scratch
+                units, start, relinker.units, relinker.jobs, self.budget, share, self._scratch, self._say
             )
             self._say(self._tuned.summary)
         return self._tuned.objects if self._tuned else {}

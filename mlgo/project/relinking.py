@@ -14,6 +14,7 @@ from mlgo.project.build import Build, is_archive, linked_inputs
 from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
+from mlgo.project.progress import Progress
 from mlgo.run.exit_codes import RunError
 
 # Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
@@ -118,6 +119,7 @@ class Relinker:
             total = sum(estimates[unit.output] for unit in new)
             say(f"{name}: compiling {len(new)} of {len(units)} units, about {total:.0f} CPU seconds")
         executor = concurrent.futures.ThreadPoolExecutor(self.jobs)
+        progress = Progress(say)
         try:
             # The slow ones first, so that no core waits for one at the end.
             order = sorted(units, key=lambda unit: -unit.seconds)
@@ -125,6 +127,9 @@ class Relinker:
                 unit.output: executor.submit(self._compile, unit, flags, budget, estimates[unit.output])
                 for unit in order
             }
+            for count, future in enumerate(concurrent.futures.as_completed(futures.values()), 1):
+                future.result()  # The first that fails ends all.
+                progress.at(f"{name}: {count} of {len(units)} units")
             results = {unit.output: futures[unit.output].result() for unit in units}
         finally:
             executor.shutdown(cancel_futures=True)

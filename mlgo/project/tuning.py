@@ -9,12 +9,13 @@ from __future__ import annotations
 import concurrent.futures
 import heapq
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from mlgo.project.budget import Budget
 from mlgo.project.command_line import Compile
 from mlgo.project.compiling import Compiled, Units
+from mlgo.project.progress import Progress
 from mlgo.project.rows import POLICY_FLAGS, search
 from mlgo.project.size import code_bytes
 
@@ -69,6 +70,7 @@ def tune(
     budget: Budget,
     share: float,
     scratch: pathlib.Path,
+    say: Callable[[str], None],
 ) -> Tuned:
     """Searches decisions.
 
@@ -77,6 +79,7 @@ def tune(
       start: output -> object with the policy alone, from which the search goes on.
       share: CPU seconds of `budget` that the search may take.
       scratch: folder for the decision file of the check.
+      say: prints progress.
     """
     known = {
         unit.output: _Unit(unit, code_bytes(_object(start[unit.output])) or 0, start[unit.output]) for unit in units
@@ -84,6 +87,7 @@ def tune(
     best: dict[str, tuple[int, Compiled]] = {output: (one.code, one.start) for output, one in known.items()}
     limit = budget.spent + share
     searched = set()
+    before, progress = budget.spent, Progress(say)
     queue = [_entry(one, 2, _EXPECTED[2] * one.code) for one in known.values() if one.code]
     heapq.heapify(queue)
     with concurrent.futures.ThreadPoolExecutor(jobs) as executor:
@@ -109,6 +113,8 @@ def tune(
                     output, compiles = running.pop(future)
                     more = _learn(known[output], compiles, future.result(), best)
                     searched.add(output)
+                    spent = f"{budget.spent - before:.0f} of {share:.0f} CPU seconds"
+                    progress.at(f"searching decisions: {len(searched)} of {len(known)} units, {spent}")
                     if more:
                         heapq.heappush(queue, more)
         finally:

@@ -66,7 +66,7 @@ class TuningTest(unittest.TestCase):
         units = [Compile("clang", "/", (), source, f"{source}.o", "clang", 1.0, False) for source in sources]
         start = {unit.output: Compiled(search.object(unit.source, 1), 1.0) for unit in units}
         self.budget = Budget(1000.0)
-        return tune(units, start, search, jobs, self.budget, seconds, self.folder / "scratch")
+        return tune(units, start, search, jobs, self.budget, seconds, self.folder / "scratch", self.fail)
 
     def code(self, tuned):
         return {output: code_bytes(one.object) for output, one in tuned.objects.items()}
