@@ -21,6 +21,8 @@ from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.size import has_brotli
 from mlgo.run.exit_codes import ExitCode, RunError
 
+_NAMED = 5
+
 
 def give(
     compiler: Compiler,
@@ -61,7 +63,7 @@ def give(
         )
     scratch = cache / "scratch"
     asked = _goal(compiler, flags, program, runs, scratch)
-    notes = _notes(programs, program, known, parts, asked)
+    notes = _notes(programs, program, project, parts, asked)
     for note in notes:
         say(note)
     units = Units(compiler, cache, with_costs=is_estimate)
@@ -99,13 +101,19 @@ def _goal(
 
 
 def _notes(
-    programs: Sequence[Program], program: Program, known: recorded.Recorded, parts: Parts, asked: Goal
+    programs: Sequence[Program], program: Program, project: pathlib.Path, parts: Parts, asked: Goal
 ) -> list[str]:
     notes = []
-    others = [one for one in programs if one is not program]
-    if others:
-        shown = ", ".join(built_name(one) for one in others[:5]) + (", ..." if len(others) > 5 else "")
-        notes.append(f"{built_name(program)} is measured; the build also linked {shown} (--program=NAME)")
+    if len(programs) > 1:
+        names = [built_name(one) for one in programs]
+        # A name that several have says nothing.
+        shown = [
+            name if names.count(name) == 1 else artefact.shown(one.link.output, project)
+            for name, one in zip(names, programs)
+        ]
+        more = [name for name, one in zip(shown, programs) if one is not program]
+        listed = ", ".join(more[:_NAMED]) + (", ..." if len(more) > _NAMED else "")
+        notes.append(f"{shown[programs.index(program)]} is measured; the build also linked {listed} (--program=NAME)")
     unoptimized = parts.unoptimized()
     if unoptimized:
         notes.append(

@@ -6,8 +6,9 @@ import lzma
 import os
 import pathlib
 import shutil
+import struct
 
-from mlgo.corpus.elf import CODE_FLAGS, ElfError, ElfFile
+from mlgo.corpus.elf import CODE_FLAGS, SHF_ALLOC, SHT_REL, SHT_RELA, ElfError, ElfFile
 from mlgo.project import child
 from mlgo.project.compiler import Compiler
 from mlgo.run.exit_codes import RunError
@@ -37,7 +38,12 @@ def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) ->
         raise RunError(str(program), "is no ELF program", "Name another with --program=")
     scratch.mkdir(parents=True, exist_ok=True)
     stripped = scratch / "stripped"
-    ended = child.run([compiler.tool("llvm-strip"), "-o", str(stripped), str(program)], str(scratch))
+    content = program.read_bytes()
+    readable = without_removed_tables(content)
+    if readable != content:
+        stripped.write_bytes(readable)
+    given = program if readable == content else stripped
+    ended = child.run([compiler.tool("llvm-strip"), "-o", str(stripped), str(given)], str(scratch))
     if ended.code:
         raise RunError(str(program), f"cannot be stripped: {ended.reason}", "Name another with --program=")
     content = stripped.read_bytes()
@@ -49,6 +55,35 @@ def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) ->
             packed.unlink()
     stripped.unlink()
     return found
+
+
+def without_removed_tables(content: bytes) -> bytes:
+    """An ELF file in which no relocation that is loaded refers to a symbol table that is not.
+
+    GNU ld writes that into static programs, and llvm-strip refuses them.
+    """
+    try:
+        elf = ElfFile.of_bytes(content)
+        wrong = [
+            index
+            for index, section in enumerate(elf.sections)
+            if section.kind in (SHT_REL, SHT_RELA)
+            and section.flags & SHF_ALLOC
+            and not elf.section(section.link).flags & SHF_ALLOC
+        ]
+    except ElfError:
+        return content
+    # e_shoff, the size of a section header, and the place of sh_link in it.
+    order = "<" if content[5] == 1 else ">"
+    (table,), size, link = (
+        (struct.unpack_from(f"{order}Q", content, 40), 64, 40)
+        if content[4] == 2
+        else (struct.unpack_from(f"{order}I", content, 32), 40, 24)
+    )
+    changed = bytearray(content)
+    for index in wrong:
+        struct.pack_into(f"{order}I", changed, table + index * size + link, 0)
+    return bytes(changed)
 
 
 def code_bytes(path: str | os.PathLike[str]) -> int | None:
