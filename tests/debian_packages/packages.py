@@ -30,7 +30,7 @@ PACKAGES = {
     "zstd": "CMake and make, C and C++",
     "brotli": "CMake, C",
     "dav1d": "meson, C and assembly",
-    "libinih": "meson, C and C++",
+    "libslirp": "meson, C",
     "busybox": "Kbuild, C, 500 units",
 }
 _COMMAND = ("dpkg-buildpackage", "-B", "-d", "-us", "-uc")
