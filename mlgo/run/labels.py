@@ -38,6 +38,9 @@ _INTERRUPTED = 8
 
 # On a terminal, Bazel shows what it compiles; apart from that, only what the user may have to act on.
 _QUIET = ("--ui_event_filters=-info", "--show_result=0")
+# Files of other repositories have no configuration: after a build of nothing else Bazel removes bazel-bin, through which
+# the user may have named a compiler.
+_KEEP_LINKS = "--experimental_convenience_symlinks=ignore"
 
 
 def is_label(value: str) -> bool:
@@ -94,7 +97,7 @@ class Workspace:
         """
         tell(f"building {label}")
         again = f"`./bazelw build {label}` repeats"
-        code, _ = self._bazel("build", *self.options, *_QUIET, "--", label)
+        code, _ = self._bazel("build", *self.options, *_QUIET, _KEEP_LINKS, "--", label)
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
         if code:

@@ -36,6 +36,8 @@ outputs = {{
     "//a:two": ["a/source", "bazel-out/k8-opt/bin/a/corpus"],
 }}
 if command == "build":
+    if "--experimental_convenience_symlinks=ignore" not in options:
+        (root / "bazel-bin").unlink(missing_ok=True)
     if label == "//a:slow":
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(8))
         print("ready", file=sys.stderr, flush=True)
@@ -111,6 +113,12 @@ class BuiltTest(unittest.TestCase):
         ):
             with self.subTest(label):
                 self.assertEqual(self.built(label), expected)
+
+    def test_the_users_links_stay(self):
+        link = self.root / "bazel-bin"
+        link.symlink_to("somewhere")
+        self.built("@b//:file")
+        self.assertTrue(link.is_symlink())
 
     def test_once_for_a_command(self):
         self.built("//a:corpus")

@@ -110,13 +110,18 @@ void say(CompilerInstance &CI, Level As, StringRef Option,
 /// Whether a search can make the code smaller. Says so once if the user may
 /// have expected that.
 bool canSearch(const Job &Of) {
-  if (Of.Action != clang::Backend_EmitObj &&
-      Of.Action != clang::Backend_EmitAssembly) {
-    // Nothing is optimised in the first steps of -save-temps.
-    if (!Of.Options.DisableLLVMPasses)
-      say(Of.CI, Level::Warning, SearchOption,
-          "has no effect, because this compile makes no code. Remove the "
-          "option, or -flto or -emit-llvm");
+  if (Of.Action == clang::Backend_EmitNothing)
+    return false;
+  const bool MakesCode = Of.Action == clang::Backend_EmitObj ||
+                         Of.Action == clang::Backend_EmitAssembly;
+  // Nothing is optimised in the first steps of -save-temps.
+  if (!MakesCode && Of.Options.DisableLLVMPasses)
+    return false;
+  if (!MakesCode &&
+      (Of.Options.PrepareForLTO || Of.Options.PrepareForThinLTO)) {
+    say(Of.CI, Level::Warning, SearchOption,
+        "has no effect, because the linker makes the code. Remove the option, "
+        "or -flto");
     return false;
   }
   const auto HasBody = [](const Function &F) { return !F.isDeclaration(); };
