@@ -38,8 +38,8 @@ _INTERRUPTED = 8
 
 # On a terminal, Bazel shows what it compiles; apart from that, only what the user may have to act on.
 _QUIET = ("--ui_event_filters=-info", "--show_result=0")
-# Files of other repositories have no configuration: after a build of nothing else Bazel removes bazel-bin, through which
-# the user may have named a compiler.
+# Files of other repositories have no configuration: after a build of nothing else Bazel removes bazel-bin, by which the
+# user may have named a compiler.
 _KEEP_LINKS = "--experimental_convenience_symlinks=ignore"
 
 

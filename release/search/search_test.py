@@ -224,7 +224,9 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(self.object("-Xclang", "-disable-llvm-passes", source="made.bc"), searched)
         (self.folder / "made.ll").write_bytes(self.object("-emit-llvm", *search_flags(8), action="-S"))
         self.assertEqual(self.object("-Xclang", "-disable-llvm-passes", source="made.ll"), searched)
-        self.assertEqual(self.object("-emit-llvm", *search_flags(4), source="data.c"), self.object("-emit-llvm", source="data.c"))
+        self.assertEqual(
+            self.object("-emit-llvm", *search_flags(4), source="data.c"), self.object("-emit-llvm", source="data.c")
+        )
 
     def test_refused(self):
         for words, wanted in (
