@@ -57,7 +57,7 @@ def table(exam: Exam, languages: Mapping[str, str]) -> str:
         [
             "-O2 `-fprofile-use --config=mlgo-speed.cfg`: the cost; LLVM's heuristic evicts",
             _instructions(profiled, cost),
-            "all of it",
+            "all of it: the cost needs no ML",
             tables.named(_executed(profiled, cost).worst),
             f"code: {_mean_and_worst(_executed(profiled, cost, 'code_bytes'))};"
             f" data references: {_mean_and_worst(_executed(profiled, cost, 'data_references'))}",
