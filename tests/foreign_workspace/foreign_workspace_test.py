@@ -78,6 +78,10 @@ class ForeignWorkspaceTest(unittest.TestCase):
             raise AssertionError(done.stderr)
         return output.read_bytes()
 
+    def compiler_stamp(self):
+        """When the workspace's clang was last linked."""
+        return (self.root / self.compile_commands()["shop.cc"][0]).stat().st_mtime_ns
+
     def test_its_own_clang_is_the_compiler(self):
         commands = self.compile_commands()
         self.assertEqual(sorted(commands), ["checksum.c", "matrix.cc", "shop.cc"])
@@ -137,6 +141,7 @@ class ForeignWorkspaceTest(unittest.TestCase):
             self.assertNotIn(b"-mllvm", command)
 
     def test_the_lines_of_the_page_for_bazel(self):
+        before = self.compiler_stamp()
         page = (clone.root() / "docs/train-on-your-project.md").read_text(encoding="utf-8")
         bin_folder, work = self.folder / "programs", self.folder / "work"
         bin_folder.mkdir()
@@ -151,6 +156,8 @@ class ForeignWorkspaceTest(unittest.TestCase):
         described = json.loads((work / "out/corpus/corpus_description.json").read_bytes())
         self.assertEqual(described["modules"], ["checksum.c", "matrix.cc", "shop.cc"])
         self.assertIn(b"-Oz", (work / "out/corpus/shop.cc.cmd").read_bytes().split(b"\0"))
+        # Its PATH is another one, for which nothing is compiled again.
+        self.assertEqual(self.compiler_stamp(), before)
 
     def test_the_program_runs(self):
         # The sum over k of (21 + k) (7 + 3 k), and FNV-1a of "shop".
