@@ -12,6 +12,7 @@ import unittest
 from mlgo.evaluation.programs.building import Toolchain, compile_objects
 from mlgo.evaluation.programs.compilers import Compilers
 from mlgo.evaluation.programs.program import load_program
+from mlgo.evaluation.sides import CalleeSavedCost
 from mlgo.run.locate import runfile
 
 _CLANG, _LINKER, _USR, _SOURCE = (pathlib.Path(path).absolute() for path in sys.argv[1:5])
@@ -30,7 +31,8 @@ class OptimisedProgramTest(unittest.TestCase):
             {"lua": _SOURCE if _SOURCE.is_dir() else _SOURCE.parent},
         )
         program = dataclasses.replace(lua, fingerprints=(stamp,))
-        sides = Compilers(_CLANG.resolve(), runfile("release/clang").resolve()).for_runs([2], [32768])
+        costs = [CalleeSavedCost(32768), CalleeSavedCost(32768, everywhere=True)]
+        sides = Compilers(_CLANG.resolve(), runfile("release/clang").resolve()).for_runs([2], costs)
         made = set()
         for side in sides:
             objects = {
