@@ -34,7 +34,7 @@ class Build:
             else:
                 self.links[one.output] = one
         self._sizes: dict[int, list[Compile]] | None = None
-        self._names: dict[str, list[Compile]] = {}
+        self._stems: dict[str, list[Compile]] = {}
         self._members: dict[str, list[Member]] = {}
 
     def made_object(self, path: str) -> Compile | Link | None:
@@ -51,7 +51,11 @@ class Build:
         return self.made_content(os.path.basename(path), content)
 
     def made_content(self, name: str, content: bytes) -> Compile | None:
-        """The unit whose output has this content; without one, the only unit whose output was `name` and is gone."""
+        """The unit that made an object called `name` with this content.
+
+        That is one whose output has this content and name; else the only one whose output is gone and was called as
+        the object but for its suffix (zlib's Makefile moves objs/a.o to a.lo); else one whose output has this content.
+        """
         if self._sizes is None:
             self._index()
         assert self._sizes is not None
@@ -60,11 +64,12 @@ class Build:
             for unit in self._sizes.get(len(content), ())
             if _digest(unit.output) == hashlib.sha256(content).hexdigest()
         ]
-        named = [unit for unit in same if os.path.basename(unit.output) == name] or same
-        if named:
-            return named[-1]
-        gone = [unit for unit in self._names.get(name, ()) if not os.path.exists(unit.output)]
-        return gone[0] if len(gone) == 1 else None
+        named = [unit for unit in same if os.path.basename(unit.output) == name]
+        gone = [unit for unit in self._stems.get(_stem(name), ()) if not os.path.exists(unit.output)]
+        if not named and len(gone) == 1:
+            return gone[0]
+        found = named or same
+        return found[-1] if found else None
 
     def members(self, path: str) -> list[Member]:
         """The members of the archive at `path`, read once."""
@@ -76,7 +81,7 @@ class Build:
     def _index(self) -> None:
         self._sizes = {}
         for unit in self.units.values():
-            self._names.setdefault(os.path.basename(unit.output), []).append(unit)
+            self._stems.setdefault(_stem(unit.output), []).append(unit)
             try:
                 self._sizes.setdefault(os.path.getsize(unit.output), []).append(unit)
             except OSError:
@@ -136,6 +141,10 @@ def _library(name: str, folders: list[str], is_static: bool) -> str | None:
             if os.path.isfile(path):
                 return path if is_archive(pathlib.Path(path)) else None
     return None
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 def _digest(path: str) -> str | None:

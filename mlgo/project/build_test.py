@@ -93,6 +93,15 @@ class BuildTest(unittest.TestCase):
         path = self.write("copy.o", elf(b"content"))
         self.assertEqual(Build([unit]).made_object(path), unit)
 
+    def test_an_object_that_moved_to_another_suffix(self):
+        # With equal content, the unit of another suffix is the one for shared libraries.
+        static, moved = self.unit("a", b"content"), self.unit("objs/a")
+        path = self.write("a.lo", elf(b"content"))
+        self.assertEqual(Build([static, moved]).made_object(path), moved)
+        self.assertEqual(Build([static]).made_object(path), static)
+        self.assertIsNone(Build([moved]).made_object(self.write("b.lo", elf(b"other"))))
+        self.assertIsNone(Build([moved, self.unit("more/a")]).made_object(path))
+
     def test_libraries(self):
         self.write("one/libx.so", elf(b"", 3))
         self.archive("two/libx.a")
