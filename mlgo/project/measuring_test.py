@@ -161,6 +161,14 @@ class CompilingTest(unittest.TestCase):
         (spaced.recorders / "started_compilers.so").touch()
         self.assertNotIn("LD_PRELOAD", environment_of(spaced, links, {}))
 
+    def test_caches_of_compilers_see_the_options_of_a_build(self):
+        config = self.folder / "mlgo.cfg"
+        made = environment_of(self.compiler, self.folder / "links", {}, config=config)
+        self.assertEqual((made["CCACHE_EXTRAFILES"], made["SCCACHE_RECACHE"]), (str(config), "1"))
+        self.assertNotIn("CCACHE_DISABLE", made)
+        made = environment_of(self.compiler, self.folder / "links", {"CCACHE_EXTRAFILES": "/x"}, config=config)
+        self.assertEqual(made["CCACHE_EXTRAFILES"], f"/x:{config}")
+
     def test_links(self):
         machine = self.folder / "machine"
         machine.mkdir()

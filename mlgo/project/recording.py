@@ -110,6 +110,10 @@ def environment_of(
     if records:
         # A launcher that has the object already does not start the compiler.
         made |= {"CCACHE_DISABLE": "1", "SCCACHE_RECACHE": "1"}
+    if config:
+        # record.sh adds the options, so a launcher that caches does not see them.
+        files = environment.get("CCACHE_EXTRAFILES")
+        made |= {"CCACHE_EXTRAFILES": f"{files}:{config}" if files else str(config), "SCCACHE_RECACHE": "1"}
     return made
 
 
