@@ -8,15 +8,16 @@ BELOW_TMP = "toolchains/bazel/below_tmp.bazelrc"
 BOUNDARIES = ("MODULE.bazel", "REPO.bazel", "WORKSPACE.bazel", "WORKSPACE")
 
 
-def bazelrc(install_base: str, java_home: str, module_flags: Sequence[str]) -> str:
-    """The rc file of an installed Bazel: where its parts lie, and the offline registry."""
-    lines = ["# Written by toolchains/bazel; do not edit."]
-    lines += [
-        f"startup {quote(option)}"
-        for option in (f"--install_base={install_base}", "--trust_install_base", f"--server_javabase={java_home}")
-    ]
-    lines += [f"common {quote(option)}" for option in module_flags]
-    return "\n".join(lines) + "\n"
+def bazelrc(install_base: str, java_home: str) -> str:
+    """The rc file of an installed Bazel: where its parts lie."""
+    startup = (f"--install_base={install_base}", "--trust_install_base", f"--server_javabase={java_home}")
+    # Debian's Bazel writes a lock file without content.
+    return "".join(f"startup {quote(option)}\n" for option in startup) + rc_text(["--lockfile_mode=off"])
+
+
+def rc_text(options: Sequence[str]) -> str:
+    """The text of an rc file with these options."""
+    return "".join(f"common {quote(option)}\n" for option in options)
 
 
 def quote(option: str) -> str:

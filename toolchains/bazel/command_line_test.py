@@ -8,7 +8,7 @@ from toolchains.bazel import command_line
 class BazelrcTest(unittest.TestCase):
     def test_lines(self):
         self.assertEqual(
-            command_line.bazelrc("/px/base", "/px/java", ["--lockfile_mode=off"]).splitlines()[1:],
+            command_line.bazelrc("/px/base", "/px/java").splitlines(),
             [
                 "startup --install_base=/px/base",
                 "startup --trust_install_base",

@@ -20,6 +20,8 @@ from toolchains.bazel.errors import LauncherError
 
 MANIFEST = "manifest.json"
 BAZELRC = "bazelrc"
+# For workspaces other than this one, besides the first.
+OTHER_BAZELRC = "other_workspace.bazelrc"
 REGISTRY = "registry"
 LOCK_GROUP, TOOLS_GROUP = "bazel", "bazel_tools"
 # Measured 2026-11-20: 172 MB of archives, 340 MB unpacked, and some room.
@@ -166,7 +168,7 @@ class DebianBazel:
                     self._unpack.unpack_deb(archive, scratch)
                 relocation.relocate(staging, self._prefix, in_tree(staging, os.path.join(scratch, "usr/bin/patchelf")))
         except self._debian_errors as error:
-            raise LauncherError("Debian's Bazel", str(error), "Or set BAZEL to a Bazel >= 7.6, < 9.") from None
+            raise LauncherError("Debian's Bazel", str(error), "Or set BAZEL to a Bazel >= 7.7, < 8.") from None
         java = relocation.java_home(staging)
         self._trust_host_certificates(staging / java)
         self._write_configuration(staging)
@@ -228,9 +230,16 @@ class DebianBazel:
         )
 
     def _write_configuration(self, staging: pathlib.Path) -> None:
-        install_base, place = str(self._prefix / relocation.INSTALL_BASE), str(self._prefix / REGISTRY)
+        place = str(self._prefix / REGISTRY)
         templates = self._workspace / "third_party" / "registry"
-        registry.write(templates, staging / REGISTRY, install_base, place)
-        flags = registry.flags(registry.load(templates / "modules.json"), install_base, place)
-        rc_text = command_line.bazelrc(install_base, str(self._prefix / relocation.SERVER_JAVA), flags)
-        (staging / BAZELRC).write_bytes(os.fsencode(rc_text))
+        registry.write(templates, staging / REGISTRY, place)
+        for name, rc_text in (
+            (
+                BAZELRC,
+                command_line.bazelrc(
+                    str(self._prefix / relocation.INSTALL_BASE), str(self._prefix / relocation.SERVER_JAVA)
+                ),
+            ),
+            (OTHER_BAZELRC, command_line.rc_text(registry.flags(registry.load(templates / "modules.json"), place))),
+        ):
+            (staging / name).write_bytes(os.fsencode(rc_text))

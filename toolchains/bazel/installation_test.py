@@ -144,11 +144,8 @@ class DebianBazelTest(unittest.TestCase):
         self.cache_home = self.scratch / os.fsdecode(b"K\xc3\xa4se \xff")
         self.prefix = self.cache_home / "mlgo" / "bazel" / "7.7.1-abc"
         self.workspace = self.scratch / "clone"
-        for name in ("third_party/debian", "third_party/registry/stubs"):
-            (self.workspace / name).mkdir(parents=True)
-        os.symlink(
-            WORKSPACE / "third_party/registry/modules.json", self.workspace / "third_party/registry/modules.json"
-        )
+        (self.workspace / "third_party/debian").mkdir(parents=True)
+        os.symlink(WORKSPACE / "third_party/registry", self.workspace / "third_party/registry")
         self.packages = packages.bazel_packages()
         patchelf = b'#!/bin/sh\nfor last; do :; done\necho "$@" > "$last"\n'
         self.tools = {"patchelf": {"./usr/bin/patchelf": patchelf}}
@@ -189,7 +186,11 @@ class DebianBazelTest(unittest.TestCase):
         rc_file = (self.prefix / "bazelrc").read_bytes()
         self.assertIn(b'startup "--install_base=' + prefix + b'/usr/share/bazel"\n', rc_file)
         self.assertIn(b'startup "--server_javabase=' + prefix + b'/usr/lib/bazel-server-java"\n', rc_file)
-        self.assertTrue((self.prefix / "registry/modules/rules_shell/0.3.0/MODULE.bazel").is_file())
+        self.assertTrue((self.prefix / "registry/modules/rules_shell/0.4.0/MODULE.bazel").is_file())
+        self.assertIn(
+            b'"--override_module=rules_cc=' + prefix + b'/registry/sources/rules_cc"\n',
+            (self.prefix / "other_workspace.bazelrc").read_bytes(),
+        )
         self.assertFalse((self.prefix / "usr/share/doc").exists())
         self.assertRegex(self.said[0], r"^installing Debian's Bazel, once: 4 packages, 0 MB to download$")
         self.assertRegex(self.said[-1], rf"^Bazel 7\.7\.1 installed in \d+ s into {self.prefix}$")

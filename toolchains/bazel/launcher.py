@@ -42,6 +42,7 @@ RECIPE = (
     "toolchains/bazel/command_line.py",
     "toolchains/bazel/trust_store.py",
     "third_party/registry/modules.json",
+    "third_party/registry/rules.MODULE.bazel",
 )
 
 
@@ -159,6 +160,8 @@ def main(arguments, environ):
             prefix = debian_bazel(environ, home)
             program = str(prefix / "usr/bin/bazel")
             rc_files.append(str(prefix / "bazelrc"))
+            if os.path.realpath(workspace) != os.path.realpath(WORKSPACE):
+                rc_files.append(str(prefix / "other_workspace.bazelrc"))
             lying_in.append(str(prefix))
         if command_line.is_below_tmp(lying_in):
             rc_files.append(str(WORKSPACE / command_line.BELOW_TMP))

@@ -62,19 +62,13 @@ class CommandTest(unittest.TestCase):
             self.enterContext(tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")))
         ).resolve()
         self.clone = self.scratch / "my clone"
-        for name in (
-            "MODULE.bazel",
-            "bazelw",
-            "toolchains/bazel",
-            "third_party/debian",
-            "third_party/registry/modules.json",
-        ):
+        for name in ("MODULE.bazel", "bazelw", "toolchains/bazel", "third_party/debian", "third_party/registry"):
             target = self.clone / name
             target.parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if (WORKSPACE / name).is_dir() else shutil.copy
             copy(WORKSPACE / name, target)
         self.bazel = self.program(
-            "bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else pwd; printf "%s\\n" "$@"; exit 3; fi'
+            "bazel", 'if [ "$*" = --version ]; then echo bazel 7.7.1; else pwd; printf "%s\\n" "$@"; exit 3; fi'
         )
 
     def program(self, name, text):
@@ -98,7 +92,7 @@ class CommandTest(unittest.TestCase):
         )
 
     def test_a_program_that_runs_knows_the_options_of_run(self):
-        self.program("bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else echo "$MLGO_BAZEL_OPTIONS"; fi')
+        self.program("bazel", 'if [ "$*" = --version ]; then echo bazel 7.7.1; else echo "$MLGO_BAZEL_OPTIONS"; fi')
         _, words, _ = self.bazelw(
             "--output_base=/o", "run", "--disk_cache=/c", "//x", BAZEL=f"{self.scratch}/bin/bazel"
         )
@@ -108,7 +102,7 @@ class CommandTest(unittest.TestCase):
 
     def test_mirrors_of_the_option_reach_bazel_in_its_environment(self):
         self.program(
-            "bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else echo "$* $MLGO_DEBIAN_MIRROR_OPTION"; fi'
+            "bazel", 'if [ "$*" = --version ]; then echo bazel 7.7.1; else echo "$* $MLGO_DEBIAN_MIRROR_OPTION"; fi'
         )
         code, words, said = self.bazelw("--debian_mirror=http://m/debian", "--output_base=/o", "build", "//x")
         self.assertEqual((code, said), (0, ""))
@@ -177,7 +171,7 @@ class CommandTest(unittest.TestCase):
         self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
         self.assertEqual(
             said,
-            "bazelw: BAZEL=/no/such: no such program. Set BAZEL to a Bazel >= 7.6, < 9, or unset it to let bazelw "
+            "bazelw: BAZEL=/no/such: no such program. Set BAZEL to a Bazel >= 7.7, < 8, or unset it to let bazelw "
             "find or install one.\n",
         )
 

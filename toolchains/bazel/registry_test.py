@@ -1,6 +1,7 @@
 import json
 import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -32,82 +33,92 @@ class WithVersionTest(unittest.TestCase):
                 self.assertEqual(registry.with_version(text, "x", "2.0"), expected)
 
 
-class FilesTest(unittest.TestCase):
-    MODULES = registry.Modules(
-        {"platforms": "tools/platforms"}, {"rules_shell": ("0.3.0", "rules/shell")}, {"protobuf": ("3.19.6", "21.7")}
-    )
+MODULES = registry.Modules(
+    {
+        "platforms": registry.Module("0.0.10", "bazel-platforms", "tools/platforms", (), False),
+        "rules_shell": registry.Module("0.4.0", "bazel-rules-shell", "rules/shell", (), True),
+    },
+    {"protobuf": ("3.19.6", "21.7")},
+)
 
-    def files(self):
-        return registry.files(
-            self.MODULES,
-            {"rules_shell": 'module(name = "rules_shell", version = "0.0.0")\n'},
-            "/px/base",
-            "/px/registry",
-        )
 
-    def test_bundled_module(self):
-        files = self.files()
+class IndexTest(unittest.TestCase):
+    def index(self):
+        return registry.index(MODULES, {"rules_shell": 'module(name = "rules_shell", version = "0.4.0")\n'}, "/px/r")
+
+    def test_module(self):
+        files = self.index()
         self.assertEqual(
-            files["modules/rules_shell/0.3.0/MODULE.bazel"], 'module(name = "rules_shell", version = "0.3.0")\n'
+            files["modules/rules_shell/0.4.0/MODULE.bazel"], 'module(name = "rules_shell", version = "0.4.0")\n'
         )
         self.assertEqual(
-            json.loads(files["modules/rules_shell/0.3.0/source.json"]),
-            {"type": "local_path", "path": "/px/base/rules/shell"},
+            json.loads(files["modules/rules_shell/0.4.0/source.json"]),
+            {"type": "local_path", "path": "/px/r/sources/rules_shell"},
         )
 
-    def test_stub_has_every_version_and_an_empty_package(self):
-        files = self.files()
+    def test_stub_has_every_version(self):
+        files = self.index()
         self.assertEqual(json.loads(files["modules/protobuf/metadata.json"])["versions"], ["3.19.6", "21.7"])
-        self.assertIn("modules/protobuf/21.7/source.json", files)
-        self.assertEqual(files["stubs/protobuf/BUILD.bazel"], "")
+        self.assertIn('version = "21.7"', files["modules/protobuf/21.7/MODULE.bazel"])
 
+
+class FlagsTest(unittest.TestCase):
     def test_paths_in_any_alphabet_reach_the_server_byte_by_byte(self):
-        flags = registry.flags(self.MODULES, "/ä/base", "/ä/registry")
+        flags = registry.flags(MODULES, "/ä/registry")
         # A URL is decoded as UTF-8: C3 83 and C2 A4 are the characters C3 and A4, which are the bytes of ä.
         self.assertEqual(flags[0], "--registry=file:///%C3%83%C2%A4/registry")
         # An rc file is read byte by byte.
-        self.assertEqual(flags[-1], "--override_module=platforms=/ä/base/tools/platforms")
+        self.assertEqual(flags[-1], "--override_module=platforms=/ä/registry/sources/platforms")
         self.assertEqual(registry.in_server(os.fsdecode(b"/\xc3\xa4/\xff")), "/\xc3\xa4/\xff")
 
-    def test_flags(self):
+    def test_modules_that_only_this_workspace_asks_for_are_not_overridden(self):
         self.assertEqual(
-            registry.flags(self.MODULES, "/p x/base", "/p x/registry"),
-            [
-                "--registry=file:///p%20x/registry",
-                "--lockfile_mode=off",
-                "--override_module=platforms=/p x/base/tools/platforms",
-            ],
+            registry.flags(MODULES, "/p x/r"),
+            ["--registry=file:///p%20x/r", "--override_module=platforms=/p x/r/sources/platforms"],
         )
 
 
 class WriteTest(unittest.TestCase):
     def setUp(self):
-        self.staging = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "staging"
+        self.scratch = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def write(self):
-        registry.write(TEMPLATES, self.staging / "registry", "/px/usr/share/bazel", "/px/registry")
-
-    def test_tracked_tables_make_a_registry(self):
-        for name in ("pkg", "shell"):
-            folder = self.staging / "usr/share/bazel/rules" / name
-            folder.mkdir(parents=True)
-            (folder / "MODULE.bazel").write_text(f'module(name = "rules_{name}", version = "0.0.0")\n')
-        self.write()
-        self.assertTrue((self.staging / "registry/stubs/buildozer/buildozer_binary.bzl").is_file())
-        for source in self.staging.glob("registry/modules/*/*/source.json"):
+    def test_tracked_archives_make_a_registry(self):
+        tree = self.scratch / "registry"
+        registry.write(TEMPLATES, tree, "/px/registry")
+        self.assertTrue((tree / "stubs/buildozer/buildozer_binary.bzl").is_file())
+        sources = list(tree.glob("modules/*/*/source.json"))
+        self.assertGreater(len(sources), 4)
+        for source in sources:
             path = json.loads(source.read_text())["path"]
-            self.assertTrue(path.startswith("/px/"), path)
-            self.assertTrue((self.staging / pathlib.PurePath(path).relative_to("/px") / "MODULE.bazel").is_file(), path)
+            self.assertTrue(
+                (tree / pathlib.PurePath(path).relative_to("/px/registry") / "MODULE.bazel").is_file(), path
+            )
+        for flag in registry.flags(registry.load(TEMPLATES / "modules.json"), "/px/registry")[1:]:
+            folder = pathlib.PurePath(flag.split("=", 2)[2]).relative_to("/px/registry")
+            self.assertTrue((tree / folder / "MODULE.bazel").is_file(), flag)
 
-    def test_a_folder_that_debian_has_moved_is_named(self):
-        with self.assertRaisesRegex(
-            LauncherError, r"^rules/pkg/MODULE\.bazel of Debian's Bazel: cannot be read .* Correct .*modules\.json"
-        ):
-            self.write()
+    def test_an_archive_that_is_missing_or_damaged_is_named(self):
+        templates = self.scratch / "templates"
+        shutil.copytree(TEMPLATES, templates)
+        archive = sorted((templates / "archives").iterdir())[0]
+        archive.chmod(0o644)
+        archive.write_bytes(b"no archive")
+        remedy = rf"^third_party/registry/archives/{archive.name}: cannot be used .*\. Restore it from git\.$"
+        with self.assertRaisesRegex(LauncherError, remedy):
+            registry.write(templates, self.scratch / "one", "/px")
+        archive.unlink()
+        with self.assertRaisesRegex(LauncherError, remedy):
+            registry.write(templates, self.scratch / "two", "/px")
 
     def test_damaged_tables(self):
-        path = self.staging.parent / "modules.json"
-        for text in ("{", '{"overrides": {}}', '{"overrides": {}, "modules": {"a": 1}, "stubs": {}}', "[]"):
+        path = self.scratch / "modules.json"
+        for text in (
+            "{",
+            '{"modules": {}}',
+            '{"modules": {"a": 1}, "stubs": {}}',
+            '{"modules": {"a": {}}, "stubs": {}}',
+            "[]",
+        ):
             path.write_text(text)
             with (
                 self.subTest(text=text),

@@ -53,7 +53,7 @@ _BYTES_CHARSET = b"\0ISO-8859-1\0"
 _CLASS_PATH = "bazel_classpath_debian_depends.txt"
 _BUILD_DATA_JAR = "bazel-build-data.jar"
 _REMEDY = (
-    "Debian's packages have changed: set BAZEL to a Bazel >= 7.6, < 9, and tell the maintainers of "
+    "Debian's packages have changed: set BAZEL to a Bazel >= 7.7, < 8, and tell the maintainers of "
     "toolchains/bazel/relocation.py"
 )
 

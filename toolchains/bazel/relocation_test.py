@@ -123,7 +123,7 @@ class TreeTest(unittest.TestCase):
             with self.subTest(name=name):
                 content = (self.tree / name).read_bytes()
                 (self.tree / name).unlink()
-                with self.assertRaisesRegex(LauncherError, text + r".*set BAZEL to a Bazel >= 7\.6, < 9"):
+                with self.assertRaisesRegex(LauncherError, text + r".*set BAZEL to a Bazel >= 7\.7, < 8"):
                     self.relocate()
                 (self.tree / name).write_bytes(content)
 

@@ -33,7 +33,7 @@ class SelectionTest(unittest.TestCase):
 
     def test_first_that_fits_is_taken_and_refused_ones_are_not_mentioned(self):
         self.program("a/bazel", "echo bazel 6.4.0")
-        good = self.program("b/bazel", "echo bazel 8.1.0")
+        good = self.program("b/bazel", "echo bazel 7.8.0")
         self.assertEqual(self.choose(["a", "b"]), good)
         self.assertEqual(self.said, [])
 
@@ -50,23 +50,23 @@ class SelectionTest(unittest.TestCase):
             self.said,
             [
                 f"{old} is Bazel 6.4.0; {broken} is a Bazel that tells no version: passed over, since mlgo "
-                "needs Bazel >= 7.6, < 9; using Debian's Bazel instead"
+                "needs Bazel >= 7.7, < 8; using Debian's Bazel instead"
             ],
         )
 
     def test_named_bazel_wins(self):
         self.program("a/bazel", "echo bazel 7.7.1")
-        named = self.program("b/my bazel", "echo bazel 8.0.0")
+        named = self.program("b/my bazel", "echo bazel 7.7.0")
         self.assertEqual(self.choose(["a"], BAZEL=named), named)
 
     def test_named_bazel_may_be_a_name_on_path(self):
-        named = self.program("a/bazel-8", "echo bazel 8.0.0")
-        self.assertEqual(self.choose(["a"], BAZEL="bazel-8"), named)
+        named = self.program("a/bazel-7", "echo bazel 7.7.0")
+        self.assertEqual(self.choose(["a"], BAZEL="bazel-7"), named)
 
     def test_named_bazel_that_does_not_fit_is_an_error_and_not_passed_over(self):
         named = self.program("a/bazel", "echo bazel 6.4.0")
         with self.assertRaisesRegex(
-            LauncherError, r"^BAZEL=.*/a/bazel: is Bazel 6\.4\.0, mlgo needs >= 7\.6, < 9\. Set BAZEL to"
+            LauncherError, r"^BAZEL=.*/a/bazel: is Bazel 6\.4\.0, mlgo needs >= 7\.7, < 8\. Set BAZEL to"
         ):
             self.choose(["a"], BAZEL=named)
 

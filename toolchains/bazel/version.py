@@ -5,10 +5,10 @@ from typing import Optional, Tuple
 
 Version = Tuple[int, ...]
 
-# The first with everything our bzlmod set-up needs; 9 removes what rules_cc 0.0.11 and rules_python 0.22.1 rely on.
-OLDEST: Version = (7, 6)
-FIRST_TOO_NEW: Version = (9,)
-RANGE = ">= 7.6, < 9"
+# MODULE.bazel overrides the modules that Bazel 7.7 asks for itself (third_party/registry); others ask for other ones.
+OLDEST: Version = (7, 7)
+FIRST_TOO_NEW: Version = (8,)
+RANGE = ">= 7.7, < 8"
 
 
 def parse(output: str) -> Optional[Version]:

@@ -7,9 +7,9 @@ class VersionTest(unittest.TestCase):
     def test_table(self):
         for output, parsed, accepted in (
             ("bazel 7.7.1\n", (7, 7, 1), True),
-            ("bazel 7.6.0\n", (7, 6, 0), True),
-            ("bazel 7.5.9\n", (7, 5, 9), False),
-            ("bazel 8.4.2\n", (8, 4, 2), True),
+            ("bazel 7.7.0\n", (7, 7, 0), True),
+            ("bazel 7.6.9\n", (7, 6, 9), False),
+            ("bazel 8.4.2\n", (8, 4, 2), False),
             ("bazel 9.0.0\n", (9, 0, 0), False),
             ("bazel 9.0.0-pre.20250317.1\n", (9, 0, 0), False),
             ("bazel 10.1\n", (10, 1), False),

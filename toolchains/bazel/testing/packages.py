@@ -63,8 +63,6 @@ def bazel_packages() -> Dict[str, Dict[str, bytes]]:
             f"{base}/A-server.jar": jar_bytes(members={"native/libunix_jni.so": elf_bytes(["libblake3.so.0"])}),
             f"{base}/bazel_classpath_debian_depends.txt": b"/usr/share/java/guava.jar\n/usr/share/java/absent.jar\n",
             f"{base}/build-label.txt": b"7.7.1\n",
-            f"{base}/rules/pkg/MODULE.bazel": b'module(name = "rules_pkg", version = "0.9.1")\n',
-            f"{base}/rules/shell/MODULE.bazel": b'module(name = "rules_shell", version = "0.0.0")\n',
             "./usr/share/doc/bazel/copyright": b"text",
         },
         "java": {

@@ -1,0 +1,87 @@
+import json
+import os
+import pathlib
+import tarfile
+import tempfile
+import unittest
+
+import lockfile
+
+from third_party.registry import vendor
+from toolchains.bazel import registry
+
+HERE = pathlib.Path(os.path.abspath(__file__)).parent
+
+
+class TrackedFilesTest(unittest.TestCase):
+    """What is tracked belongs together, and to the packages of the lock."""
+
+    def setUp(self):
+        self.modules = registry.load(HERE / "modules.json")
+
+    def test_overrides_name_the_digests_of_the_archives(self):
+        contents = {path.name: path.read_bytes() for path in (HERE / registry.ARCHIVES).iterdir()}
+        self.assertEqual((HERE / vendor.SEGMENT).read_text(), vendor.segment(self.modules, contents))
+        self.assertEqual(len(contents), len(self.modules.modules))
+
+    def test_archives_are_of_the_packages_in_the_lock(self):
+        entries = vendor.pinned(lockfile.load(HERE.parent / "debian/lock.json"), self.modules)
+        self.assertEqual(
+            json.loads((HERE / vendor.PACKAGES).read_text()),
+            {name: entry.sha256 for name, entry in entries.items()},
+            "Debian's packages have changed; run ./bazelw run //third_party/registry:vendor",
+        )
+        self.assertEqual(set(entries), {module.package for module in self.modules.modules.values()})
+
+    def test_each_package_has_the_version_of_its_module(self):
+        entries = vendor.pinned(lockfile.load(HERE.parent / "debian/lock.json"), self.modules)
+        for name, module in self.modules.modules.items():
+            with self.subTest(name):
+                self.assertEqual(entries[module.package].version.split("-")[0], module.version)
+
+    def test_a_module_says_its_name_and_version(self):
+        for name, module in self.modules.modules.items():
+            with tarfile.open(HERE / registry.ARCHIVES / registry.archive_name(name, module)) as tar:
+                text = tar.extractfile(registry.MODULE_FILE).read().decode()
+            with self.subTest(name):
+                self.assertIn(f'name = "{name}"', text)
+                self.assertIn(f'version = "{module.version}"', text)
+
+
+class ArchivesTest(unittest.TestCase):
+    MODULE = registry.Module("2.0", "bazel-rules-x", "rules/x", ("tests/*",), False)
+
+    def setUp(self):
+        self.tree = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        folder = self.tree / vendor.MODULES / "rules/x"
+        (folder / "tests").mkdir(parents=True)
+        (folder / "MODULE.bazel").write_text('module(name = "rules_x", version = "0.0.0")\n')
+        (folder / "x.bzl").write_text("X = 1\n")
+        (folder / "tests/x_test.bzl").write_text("")
+        licence = self.tree / "usr/share/doc/bazel-rules-x/copyright"
+        licence.parent.mkdir(parents=True)
+        licence.write_text("Apache-2.0\n")
+        self.modules = registry.Modules({"rules_x": self.MODULE}, {"zlib": ("1",)})
+
+    def test_the_same_files_give_the_same_bytes_whatever_their_dates(self):
+        first = vendor.archives(self.modules, self.tree)
+        os.utime(self.tree / vendor.MODULES / "rules/x/x.bzl", (1, 1))
+        self.assertEqual(vendor.archives(self.modules, self.tree), first)
+        with open(self.tree / "x.tar", "wb") as file:
+            file.write(first["rules_x-2.0.tar"])
+        with tarfile.open(self.tree / "x.tar") as tar:
+            self.assertEqual(tar.getnames(), ["LICENSE", "MODULE.bazel", "x.bzl"])
+            self.assertIn(b'version = "2.0"', tar.extractfile("MODULE.bazel").read())
+
+    def test_segment(self):
+        text = vendor.segment(self.modules, {"rules_x-2.0.tar": b""})
+        self.assertIn(
+            '    module_name = "rules_x",\n    integrity = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",\n',
+            text,
+        )
+        self.assertIn('urls = ["https://mlgo.invalid/rules_x-2.0.tar"]', text)
+        self.assertIn('module_name = "zlib",\n    path = "third_party/registry/stubs/zlib",\n', text)
+
+
+if __name__ == "__main__":
+    unittest.main()
