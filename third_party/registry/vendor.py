@@ -1,10 +1,10 @@
-"""Writes the archives of rule modules from Debian's packages, and the file that makes Bazel use them.
+"""Writes the archives of rule modules from Debian's packages, and the lines of MODULE.bazel that make Bazel use them.
 
     ./bazelw run //third_party/registry:vendor
 
 Reads `modules.json`, and the packages of group `bazel` in //third_party/debian:lock.json. Writes
-`archives/NAME-VERSION.tar`, the packages' digests into `packages.json`, and `rules.MODULE.bazel`, which holds the
-digests of the archives. The same packages give the same bytes.
+`archives/NAME-VERSION.tar`, the packages' digests into `packages.json`, and those of the archives into MODULE.bazel.
+The same packages give the same bytes.
 """
 
 import base64
@@ -29,22 +29,22 @@ GROUP = "bazel"
 # Below it lie the folders of modules.json.
 MODULES = "usr/share/bazel"
 LICENCE = "usr/share/doc/{package}/copyright"
-SEGMENT = "rules.MODULE.bazel"
 PACKAGES = "packages.json"
 
 # A name that no server has: the archive is found by its name in the directory that .bazelrc gives as --distdir.
 ADDRESS = "https://mlgo.invalid/"
 
-_HEADER = '''"""The rule modules of this workspace. Written by //third_party/registry:vendor; do not edit."""
-'''
-_ARCHIVE = """
+# Lines of MODULE.bazel between which the overrides stand: include() is allowed in the root module alone.
+_BEGIN = "# begin: written by ./bazelw run //third_party/registry:vendor\n"
+_END = "# end: written by ./bazelw run //third_party/registry:vendor\n"
+_ARCHIVE = """\
 archive_override(
     module_name = "{name}",
     integrity = "{integrity}",
     urls = ["{address}{file}"],
 )
 """
-_STUB = """
+_STUB = """\
 local_path_override(
     module_name = "{name}",
     path = "third_party/registry/stubs/{name}",
@@ -91,18 +91,31 @@ def archives(modules: registry.Modules, tree: pathlib.Path) -> Dict[str, bytes]:
     return made
 
 
-def segment(modules: registry.Modules, contents: Mapping[str, bytes]) -> str:
-    """The text of `rules.MODULE.bazel`.
+def overrides(modules: registry.Modules, contents: Mapping[str, bytes]) -> str:
+    """The lines of MODULE.bazel that override the modules.
 
     Args:
         contents: file name -> content of each archive.
     """
-    overrides = {name: _STUB.format(name=name) for name in modules.stubs}
+    texts = {name: _STUB.format(name=name) for name in modules.stubs}
     for name, module in modules.modules.items():
         file = registry.archive_name(name, module)
         digest = base64.b64encode(hashlib.sha256(contents[file]).digest()).decode("ascii")
-        overrides[name] = _ARCHIVE.format(name=name, integrity="sha256-" + digest, address=ADDRESS, file=file)
-    return _HEADER + "".join(overrides[name] for name in sorted(overrides))
+        texts[name] = _ARCHIVE.format(name=name, integrity="sha256-" + digest, address=ADDRESS, file=file)
+    return "\n".join(texts[name] for name in sorted(texts))
+
+
+def with_overrides(module_text: str, lines: str) -> str:
+    """The text of MODULE.bazel with these lines in the place of the present overrides.
+
+    Raises:
+        ValueError: the marks are missing.
+    """
+    before, begin, rest = module_text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise ValueError(f"MODULE.bazel: lacks the line {_BEGIN.strip()!r} or {_END.strip()!r}; restore it from git")
+    return before + begin + lines + end + after
 
 
 def pinned(lock: lockfile.Lock, modules: registry.Modules) -> Dict[str, lockfile.Entry]:
@@ -131,7 +144,9 @@ def main() -> int:
         (folder / stale).unlink()
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    (here / SEGMENT).write_text(segment(modules, contents), encoding="utf-8")
+    module_file = root / registry.MODULE_FILE
+    text = with_overrides(module_file.read_text(encoding="utf-8"), overrides(modules, contents))
+    module_file.write_text(text, encoding="utf-8")
     (here / PACKAGES).write_text(packages_text(entries), encoding="utf-8")
     total = sum(map(len, contents.values()))
     print(f"done {len(contents)} of {len(modules.modules)} modules, {total / 1e6:.1f} MB -> {folder}", file=sys.stderr)

@@ -21,7 +21,8 @@ class TrackedFilesTest(unittest.TestCase):
 
     def test_overrides_name_the_digests_of_the_archives(self):
         contents = {path.name: path.read_bytes() for path in (HERE / registry.ARCHIVES).iterdir()}
-        self.assertEqual((HERE / vendor.SEGMENT).read_text(), vendor.segment(self.modules, contents))
+        text = (HERE.parents[1] / "MODULE.bazel").read_text()
+        self.assertEqual(vendor.with_overrides(text, vendor.overrides(self.modules, contents)), text)
         self.assertEqual(len(contents), len(self.modules.modules))
 
     def test_archives_are_of_the_packages_in_the_lock(self):
@@ -73,14 +74,18 @@ class ArchivesTest(unittest.TestCase):
             self.assertEqual(tar.getnames(), ["LICENSE", "MODULE.bazel", "x.bzl"])
             self.assertIn(b'version = "2.0"', tar.extractfile("MODULE.bazel").read())
 
-    def test_segment(self):
-        text = vendor.segment(self.modules, {"rules_x-2.0.tar": b""})
+    def test_overrides(self):
+        text = vendor.overrides(self.modules, {"rules_x-2.0.tar": b""})
         self.assertIn(
             '    module_name = "rules_x",\n    integrity = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",\n',
             text,
         )
         self.assertIn('urls = ["https://mlgo.invalid/rules_x-2.0.tar"]', text)
         self.assertIn('module_name = "zlib",\n    path = "third_party/registry/stubs/zlib",\n', text)
+
+    def test_a_module_file_without_marks(self):
+        with self.assertRaisesRegex(ValueError, "MODULE.bazel: lacks the line '# begin: .* restore it from git"):
+            vendor.with_overrides("module()\n", "")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ RECIPE = (
     "toolchains/bazel/command_line.py",
     "toolchains/bazel/trust_store.py",
     "third_party/registry/modules.json",
-    "third_party/registry/rules.MODULE.bazel",
+    "third_party/registry/packages.json",
 )
 
 

@@ -7,9 +7,10 @@ _INSTALL_FILES = ["bounds.py", "byte_code.py", "install.py", "pip.py", "requirem
 
 def _run_module(rctx, interpreter, module, files, arguments):
     """Runs a module of this folder; a change of one of `files`, what it consists of, runs it again."""
-    root = rctx.path(Label("//:MODULE.bazel")).dirname
-    for name in files:
-        rctx.path(Label("//toolchains/python:" + name))
+    paths = [rctx.path(Label("//toolchains/python:" + name)) for name in files]
+
+    # By one of its own files: by MODULE.bazel, each change of that file would unpack all packages anew.
+    root = paths[0].dirname.dirname.dirname
     return rctx.execute(
         [interpreter, "-B", "-m", "toolchains.python." + module] + arguments,
         environment = {"PYTHONPATH": str(root), "PYTHONNOUSERSITE": "1"},
