@@ -1,5 +1,7 @@
 """Rule `python_wheel`: Python modules and their data as an archive for pip."""
 
+load("@rules_python//python:py_info.bzl", "PyInfo")
+
 def _python_wheel_impl(ctx):
     # Packages of the site and files of other repositories are what the wheel requires, or has no use for.
     found = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps] +

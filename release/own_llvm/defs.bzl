@@ -10,7 +10,8 @@
     cmake -G Ninja -C bazel-bin/my/models/mlgo.cmake ... llvm-project/llvm
 """
 
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cpp_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("//llvm:slots.bzl", "SLOTS")
 load("//llvm/private:slots.bzl", "GENERATED_COPTS", "policy_class")
 load("//release/private:compiled_policy.bzl", "CompiledPolicyInfo", "compiled_policy")
@@ -100,7 +101,7 @@ _cmake_models = rule(
         "_model_header": attr.label(default = "//release/own_llvm:model_header", executable = True, cfg = "exec"),
     },
     fragments = ["cpp"],
-    toolchains = use_cpp_toolchain(),
+    toolchains = use_cc_toolchain(),
 )
 
 def cmake_models(name, eviction_policy = None, inlining_policy = None, visibility = None):

@@ -1,6 +1,8 @@
 """Compiles generated C++ within a rule."""
 
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cpp_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//llvm/private:slots.bzl", "GENERATED_COPTS")
 
 visibility(["//release/..."])
@@ -9,7 +11,7 @@ def generated_library(ctx, contexts, srcs = [], hdrs = [], objects = [], include
     """A CcInfo of generated sources, headers and objects.
 
     Args:
-      ctx: of a rule with `toolchains = use_cpp_toolchain()`, `fragments = ["cpp"]` and the attribute `_cc_toolchain`.
+      ctx: of a rule with `toolchains = use_cc_toolchain()`, `fragments = ["cpp"]` and the attribute `_cc_toolchain`.
       contexts: CcInfo of the libraries that the sources use.
       srcs: units to compile.
       hdrs: public headers.

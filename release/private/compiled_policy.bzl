@@ -1,7 +1,8 @@
 """A policy as a C++ class, compiled by one of the backends of release/backends."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//release/private:cc.bzl", "generated_library")
 load("//release/private:policy_directory.bzl", "policy_directory")
 
@@ -98,5 +99,5 @@ compiled_policy = rule(
     },
     fragments = ["cpp"],
     provides = [CcInfo, CompiledPolicyInfo],
-    toolchains = use_cpp_toolchain(),
+    toolchains = use_cc_toolchain(),
 )

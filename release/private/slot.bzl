@@ -1,6 +1,7 @@
 """Fills the policy slots of a program: each with compiled policies, or with the library that defines it as empty."""
 
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//llvm:slots.bzl", "SLOTS")
 load("//llvm/private:slots.bzl", "policy_class", "slot_variable")
 load("//release/private:architectures.bzl", "architectures_of", "label_of")
@@ -65,7 +66,7 @@ _policy_slot = rule(
     },
     fragments = ["cpp"],
     provides = [CcInfo],
-    toolchains = use_cpp_toolchain(),
+    toolchains = use_cc_toolchain(),
 )
 
 def policy_slots(name, policies, backend):

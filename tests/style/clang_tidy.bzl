@@ -1,6 +1,7 @@
 """clang-tidy over the sources of C++ targets, one report a source. The test reads the reports, so a finding does not stop the build."""
 
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cpp_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 _ReportsInfo = provider("Reports of clang-tidy.", fields = {"files": "list of files"})
 
@@ -49,7 +50,7 @@ _clang_tidy_aspect = aspect(
         "_libraries": attr.label(default = "@toolchain_llvm//:shared_libraries", allow_files = True),
         "_settings": attr.label(default = "//:.clang-tidy", allow_single_file = True),
     },
-    toolchains = use_cpp_toolchain(),
+    toolchains = use_cc_toolchain(),
     fragments = ["cpp"],
 )
 

@@ -11,6 +11,7 @@ load(
     "tool_path",
     "with_feature_set",
 )
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load(":targets.bzl", "HOST", "TARGETS")
 
 _COMPILE = [

@@ -1,6 +1,6 @@
 """The folders of headers of a C++ library, as files."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 def _header_directories_impl(ctx):
     return [DefaultInfo(files = ctx.attr.library[CcInfo].compilation_context.headers)]

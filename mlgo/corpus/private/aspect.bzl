@@ -4,8 +4,9 @@ Those actions hold the very command: copts of target and package, features, defi
 they come from. So no rule's way of making a command is imitated here.
 """
 
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
 load("@llvm//:chosen.bzl", "CHOSEN")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cpp_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "C_EXTENSIONS", "CorpusModulesInfo", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "front_end_module", "owner_name", "source_name")
 
 visibility(["//mlgo/corpus/..."])
@@ -196,6 +197,6 @@ corpus_aspect = aspect(
         "_assemble": ASSEMBLE,
         "_front_end": FRONT_END,
     },
-    toolchains = use_cpp_toolchain(),
+    toolchains = use_cc_toolchain(),
     fragments = ["cpp"],
 )

@@ -1,7 +1,9 @@
 """Compiles sources that no C++ target compiles, with options of their own."""
 
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cpp_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//toolchains/cc:llvm_toolchain.bzl", "llvm_toolchain")
 load(":aspect.bzl", "message_not_clang")
 load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "front_end_module", "module_struct", "owner_name", "source_name")
@@ -181,6 +183,6 @@ mlgo_corpus_from_sources = rule(
         "_assemble": ASSEMBLE,
         "_front_end": FRONT_END,
     },
-    toolchains = use_cpp_toolchain(),
+    toolchains = use_cc_toolchain(),
     fragments = ["cpp"],
 )

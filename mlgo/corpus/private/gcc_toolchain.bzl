@@ -1,5 +1,7 @@
 """Configuration of a C++ toolchain whose compiler calls itself gcc, for the test that it is refused."""
 
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+
 visibility(["//mlgo/corpus/..."])
 
 def _gcc_toolchain_config_impl(ctx):

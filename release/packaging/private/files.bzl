@@ -1,6 +1,7 @@
 """Rules that collect the files of a package: a compiler in its tree, parts of Debian packages, licences."""
 
 load("@rules_pkg//pkg:providers.bzl", "PackageFilegroupInfo", "PackageFilesInfo", "PackageSymlinkInfo")
+load("@rules_python//python:py_info.bzl", "PyInfo")
 
 visibility(["//release/packaging/..."])
 

@@ -1,6 +1,6 @@
 """The rule that writes the table of a tool's flags."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 visibility(["//release/tools/..."])
 
