@@ -11,8 +11,9 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning.behavioural_cloning import BcConfig, majority_accuracy, split_by_function, train_bc
+from mlgo.learning.behavioural_cloning import majority_accuracy, split_by_function, train_bc
 from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import initial_network
 from mlgo.learning.observations import pack

@@ -10,6 +10,7 @@ from mlgo.learning.checkpoint import decode_arrays, encode_arrays
 from mlgo.problems.regalloc_priority.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 from mlgo.trace import arrays
+from mlgo.trace.trace import ACTIONS_NAME, OBSERVATION_CONTEXT_NAME
 from tests.fuzzing import search
 
 #: The content of an arrays file is compressed here and not in the input, so that mutations reach what is inside.
@@ -20,8 +21,8 @@ def seeds() -> list[bytes]:
     named = {spec.name: np.zeros((2, *spec.shape), spec.dtype) for spec in PROBLEM.observation_specs}
     named |= {":contexts": np.frombuffer(json.dumps(["f", "g"]).encode(), np.uint8)}
     named |= {"observation_context": np.array([0, 1], np.int32), "actions": np.zeros(2, np.float32)}
-    named |= {name: np.array([0, 1], np.int32) for name in (recorded.OBSERVATION_CONTEXT_NAME,)}
-    named |= {name: np.zeros(2, np.float32) for name in (recorded.ACTIONS_NAME,)}
+    named |= {name: np.array([0, 1], np.int32) for name in (OBSERVATION_CONTEXT_NAME,)}
+    named |= {name: np.zeros(2, np.float32) for name in (ACTIONS_NAME,)}
     stored = arrays.encode(named)
     inner = zstandard.ZstdDecompressor().decompress(stored[len(arrays.MAGIC) :])
     return [stored, _INNER + inner, encode_arrays({"a": np.arange(6).reshape(2, 3), "b/c": np.zeros(0, np.float32)})]
