@@ -41,6 +41,9 @@ PROGRAMS_WITH_TRAINING = [
 # The value of mlgo-speed.cfg (//release/configuration); chosen on //mlgo/corpus:diverse_small among 4096, 8192, 16384 and 32768.
 CALLEE_SAVED_COST = "32768"
 
+# Further flags of a side with profiles (docs/ship-a-policy.md, "Cold code for size").
+COLD_FOR_SIZE = ",-mllvm,-pgo-cold-func-opt=minsize,-mllvm,-profile-summary-cutoff-cold=999000"
+
 _FEW_PROGRAMS = [
     "cmark",
     "lua",

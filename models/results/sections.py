@@ -137,6 +137,18 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
             for _, table, measure in _RUN
         ]
         found[name] = tables.each_program([(programs(f"regalloc_eviction/{folder}"), columns)])
+    found["cold-each-program"] = tables.each_program(
+        [
+            (
+                programs("regalloc_eviction/programs_pgo_cold"),
+                [
+                    (f"{words}{measure.replace('_', ' ')}", "run", side, measure)
+                    for side, words in (("cold", ""), ("cold_with_cost", "with the cost of mlgo-speed.cfg: "))
+                    for measure in ("code_bytes", "instructions", "data_references")
+                ],
+            )
+        ]
+    )
     for target in _TARGETS:
         inlining, eviction = (
             programs(f"{policy}/programs_{target}") for policy in ("inlining_for_size", "regalloc_eviction")
