@@ -142,9 +142,9 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
             (
                 programs("regalloc_eviction/programs_pgo_cold"),
                 [
-                    (f"{words}{measure.replace('_', ' ')}", "run", side, measure)
-                    for side, words in (("cold", ""), ("cold_with_cost", "with the cost of mlgo-speed.cfg: "))
-                    for measure in ("code_bytes", "instructions", "data_references")
+                    ("code", "run", "cold", "code_bytes"),
+                    ("instructions", "run", "cold", "instructions"),
+                    ("data references", "run", "cold", "data_references"),
                 ],
             )
         ]

@@ -302,7 +302,7 @@ class SmallerTest(unittest.TestCase):
         self.assertIn("the build ended with exit code 7", said)
 
     def test_nothing_linked(self):
-        self.assertIn("linked no program", self.mlgo("smaller", "--", "true", code=10))
+        self.assertIn("compiled nothing that mlgo saw", self.mlgo("smaller", "--", "true", code=10))
 
     def test_a_folder_of_others(self):
         (self.project / "mlgo").mkdir()
