@@ -23,10 +23,8 @@ _URI_LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?
 _UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 # A field of a Release file.
 _RELEASE_FIELD = re.compile(r"^(Codename|Date|Label|Origin): (.+)$", re.M)
-_UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 # A field of an index that fits on a line.
 _FIELD = re.compile(r"^(Package|Version|Filename|Size|SHA256): (.+)$", re.M)
-_UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 
 
 class ResolveError(Exception):
