@@ -14,6 +14,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import sys
 import tarfile
 import tempfile
@@ -52,6 +53,17 @@ local_path_override(
 """
 
 
+def with_version(module_text: str, name: str, version: str) -> str:
+    """The text of a MODULE.bazel whose module() says `version`; Debian's say 0.0.0 or their own."""
+    call = re.search(r"^module\((.*?)\)", module_text, re.MULTILINE | re.DOTALL)
+    if call is None:
+        return f'module(name = "{name}", version = "{version}")\n' + module_text
+    arguments, replaced = re.subn(r'version = "[^"]*"', f'version = "{version}"', call.group(1), count=1)
+    if not replaced:
+        arguments = arguments.rstrip().rstrip(",") + f',\n    version = "{version}",\n'
+    return module_text[: call.start(1)] + arguments + module_text[call.end(1) :]
+
+
 def files_of(folder: pathlib.Path, without: Sequence[str]) -> Dict[str, bytes]:
     """Path below `folder` -> content of each file that no shell pattern of `without` matches."""
     names = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
@@ -85,7 +97,7 @@ def archives(modules: registry.Modules, tree: pathlib.Path) -> Dict[str, bytes]:
     for name, module in sorted(modules.modules.items()):
         files = files_of(tree / MODULES / module.folder, module.without)
         text = files[registry.MODULE_FILE].decode("utf-8")
-        files[registry.MODULE_FILE] = registry.with_version(text, name, module.version).encode("utf-8")
+        files[registry.MODULE_FILE] = with_version(text, name, module.version).encode("utf-8")
         files["LICENSE"] = (tree / LICENCE.format(package=module.package)).read_bytes()
         made[registry.archive_name(name, module)] = tar_bytes(files)
     return made

@@ -49,6 +49,27 @@ class TrackedFilesTest(unittest.TestCase):
                 self.assertIn(f'version = "{module.version}"', text)
 
 
+class WithVersionTest(unittest.TestCase):
+    def test_table(self):
+        for text, expected in (
+            (
+                'module(\n    name = "x",\n    version = "0.0.0",\n)\n',
+                'module(\n    name = "x",\n    version = "2.0",\n)\n',
+            ),
+            ('module(name = "x")\n', 'module(name = "x",\n    version = "2.0",\n)\n'),
+            (
+                'module(name = "x",)\nbazel_dep(name = "y", version = "1")\n',
+                'module(name = "x",\n    version = "2.0",\n)\nbazel_dep(name = "y", version = "1")\n',
+            ),
+            (
+                'bazel_dep(name = "y", version = "1")\n',
+                'module(name = "x", version = "2.0")\nbazel_dep(name = "y", version = "1")\n',
+            ),
+        ):
+            with self.subTest(text=text):
+                self.assertEqual(vendor.with_version(text, "x", "2.0"), expected)
+
+
 class ArchivesTest(unittest.TestCase):
     MODULE = registry.Module("2.0", "bazel-rules-x", "rules/x", ("tests/*",), False)
 

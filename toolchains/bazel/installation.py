@@ -232,14 +232,12 @@ class DebianBazel:
     def _write_configuration(self, staging: pathlib.Path) -> None:
         place = str(self._prefix / REGISTRY)
         templates = self._workspace / "third_party" / "registry"
-        registry.write(templates, staging / REGISTRY, place)
-        for name, rc_text in (
-            (
-                BAZELRC,
-                command_line.bazelrc(
-                    str(self._prefix / relocation.INSTALL_BASE), str(self._prefix / relocation.SERVER_JAVA)
-                ),
-            ),
-            (OTHER_BAZELRC, command_line.rc_text(registry.flags(registry.load(templates / "modules.json"), place))),
-        ):
-            (staging / name).write_bytes(os.fsencode(rc_text))
+        modules = registry.load(templates / "modules.json")
+        registry.write(modules, templates, staging / REGISTRY, place)
+        install_base, java = self._prefix / relocation.INSTALL_BASE, self._prefix / relocation.SERVER_JAVA
+        texts = {
+            BAZELRC: command_line.bazelrc(str(install_base), str(java)),
+            OTHER_BAZELRC: command_line.rc_text(registry.flags(modules, place)),
+        }
+        for name, text in texts.items():
+            (staging / name).write_bytes(os.fsencode(text))

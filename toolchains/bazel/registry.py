@@ -8,7 +8,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import shutil
 import tarfile
 import urllib.parse
@@ -84,17 +83,6 @@ def archive_name(name: str, module: Module) -> str:
     return f"{name}-{module.version}.tar"
 
 
-def with_version(module_text: str, name: str, version: str) -> str:
-    """The text of a MODULE.bazel whose module() says `version`; Debian's say 0.0.0 or their own."""
-    call = re.search(r"^module\((.*?)\)", module_text, re.MULTILINE | re.DOTALL)
-    if call is None:
-        return f'module(name = "{name}", version = "{version}")\n' + module_text
-    arguments, replaced = re.subn(r'version = "[^"]*"', f'version = "{version}"', call.group(1), count=1)
-    if not replaced:
-        arguments = arguments.rstrip().rstrip(",") + f',\n    version = "{version}",\n'
-    return module_text[: call.start(1)] + arguments + module_text[call.end(1) :]
-
-
 def index(modules: Modules, module_texts: Mapping[str, str], registry: str) -> Dict[str, str]:
     """The files of the registry that say which modules there are: path below it -> text.
 
@@ -119,7 +107,7 @@ def index(modules: Modules, module_texts: Mapping[str, str], registry: str) -> D
     return written
 
 
-def write(templates: pathlib.Path, tree: pathlib.Path, registry: str) -> None:
+def write(modules: Modules, templates: pathlib.Path, tree: pathlib.Path, registry: str) -> None:
     """Writes the registry to `tree`.
 
     Args:
@@ -128,7 +116,6 @@ def write(templates: pathlib.Path, tree: pathlib.Path, registry: str) -> None:
     Raises:
         LauncherError: an archive is missing or damaged.
     """
-    modules = load(templates / "modules.json")
     texts = {}
     for name, module in modules.modules.items():
         archive = templates / ARCHIVES / archive_name(name, module)

@@ -10,29 +10,7 @@ from toolchains.bazel.errors import LauncherError
 
 WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
 TEMPLATES = WORKSPACE / "third_party" / "registry"
-
-
-class WithVersionTest(unittest.TestCase):
-    def test_table(self):
-        for text, expected in (
-            (
-                'module(\n    name = "x",\n    version = "0.0.0",\n)\n',
-                'module(\n    name = "x",\n    version = "2.0",\n)\n',
-            ),
-            ('module(name = "x")\n', 'module(name = "x",\n    version = "2.0",\n)\n'),
-            (
-                'module(name = "x",)\nbazel_dep(name = "y", version = "1")\n',
-                'module(name = "x",\n    version = "2.0",\n)\nbazel_dep(name = "y", version = "1")\n',
-            ),
-            (
-                'bazel_dep(name = "y", version = "1")\n',
-                'module(name = "x", version = "2.0")\nbazel_dep(name = "y", version = "1")\n',
-            ),
-        ):
-            with self.subTest(text=text):
-                self.assertEqual(registry.with_version(text, "x", "2.0"), expected)
-
-
+TRACKED = registry.load(TEMPLATES / "modules.json")
 MODULES = registry.Modules(
     {
         "platforms": registry.Module("0.0.10", "bazel-platforms", "tools/platforms", (), False),
@@ -84,7 +62,7 @@ class WriteTest(unittest.TestCase):
 
     def test_tracked_archives_make_a_registry(self):
         tree = self.scratch / "registry"
-        registry.write(TEMPLATES, tree, "/px/registry")
+        registry.write(TRACKED, TEMPLATES, tree, "/px/registry")
         self.assertTrue((tree / "stubs/buildozer/buildozer_binary.bzl").is_file())
         sources = list(tree.glob("modules/*/*/source.json"))
         self.assertGreater(len(sources), 4)
@@ -93,7 +71,7 @@ class WriteTest(unittest.TestCase):
             self.assertTrue(
                 (tree / pathlib.PurePath(path).relative_to("/px/registry") / "MODULE.bazel").is_file(), path
             )
-        for flag in registry.flags(registry.load(TEMPLATES / "modules.json"), "/px/registry")[1:]:
+        for flag in registry.flags(TRACKED, "/px/registry")[1:]:
             folder = pathlib.PurePath(flag.split("=", 2)[2]).relative_to("/px/registry")
             self.assertTrue((tree / folder / "MODULE.bazel").is_file(), flag)
 
@@ -105,10 +83,10 @@ class WriteTest(unittest.TestCase):
         archive.write_bytes(b"no archive")
         remedy = rf"^third_party/registry/archives/{archive.name}: cannot be used .*\. Restore it from git\.$"
         with self.assertRaisesRegex(LauncherError, remedy):
-            registry.write(templates, self.scratch / "one", "/px")
+            registry.write(TRACKED, templates, self.scratch / "one", "/px")
         archive.unlink()
         with self.assertRaisesRegex(LauncherError, remedy):
-            registry.write(templates, self.scratch / "two", "/px")
+            registry.write(TRACKED, templates, self.scratch / "two", "/px")
 
     def test_damaged_tables(self):
         path = self.scratch / "modules.json"
