@@ -6,7 +6,7 @@ The file may be hostile: every offset and every size is checked. Only what is as
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 MAGIC = b"\x7fELF"
@@ -100,9 +100,10 @@ class ElfFile:
         self._wide, self._order = ident[4] == 2, "<" if ident[5] == 1 else ">"
         header = struct.Struct(self._order + ("HHIQQQIHHHHHH" if self._wide else "HHIIIIIHHHHHH"))
         fields = header.unpack(read(_IDENT_BYTES, header.size))
-        self.kind, table, self._names_index = fields[0], fields[5], fields[12]
+        self.kind, self._table, self._names_index = fields[0], fields[5], fields[12]
         self.header = (ident, *fields[:5], *fields[6:])
-        self.sections = self._section_headers(table, fields[10], fields[11]) if table else []
+        self._entry = struct.Struct(self._order + ("IIQQQQIIQQ" if self._wide else "IIIIIIIIII"))
+        self.sections = self._section_headers(fields[10], fields[11]) if self._table else []
 
     @staticmethod
     def of_bytes(content: bytes) -> ElfFile:
@@ -115,15 +116,22 @@ class ElfFile:
 
         return ElfFile(read)
 
-    def _section_headers(self, table: int, entry_size: int, count: int) -> list[Section]:
-        entry = struct.Struct(self._order + ("IIQQQQIIQQ" if self._wide else "IIIIIIIIII"))
+    def _section_headers(self, entry_size: int, count: int) -> list[Section]:
+        entry = self._entry
         if entry_size != entry.size:
             raise ElfError(f"has section headers of {entry_size} bytes instead of {entry.size}")
-        first = Section(*entry.unpack(self._read(table, entry.size)))
+        first = Section(*entry.unpack(self._read(self._table, entry.size)))
         # Above 65,279 sections (-ffunction-sections gets there) both numbers move into the first header.
         count = count or first.size
         self._names_index = first.link if self._names_index == _SHN_XINDEX else self._names_index
-        return list(map(Section._make, entry.iter_unpack(self._read(table, count * entry.size))))
+        return list(map(Section._make, entry.iter_unpack(self._read(self._table, count * entry.size))))
+
+    def with_sections(self, content: bytes, changed: Mapping[int, Section]) -> bytes:
+        """The content of this file with other section headers. Args: changed: index -> header."""
+        made = bytearray(content)
+        for index, section in changed.items():
+            self._entry.pack_into(made, self._table + index * self._entry.size, *section)
+        return bytes(made)
 
     def section(self, index: int) -> Section:
         """Raises: ElfError: there are fewer sections."""

@@ -6,7 +6,6 @@ import lzma
 import os
 import pathlib
 import shutil
-import struct
 
 from mlgo.corpus.elf import CODE_FLAGS, SHF_ALLOC, SHT_REL, SHT_RELA, ElfError, ElfFile
 from mlgo.project import child
@@ -40,9 +39,10 @@ def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) ->
     stripped = scratch / "stripped"
     content = program.read_bytes()
     readable = without_removed_tables(content)
+    given = program
     if readable != content:
         stripped.write_bytes(readable)
-    given = program if readable == content else stripped
+        given = stripped
     ended = child.run([compiler.tool("llvm-strip"), "-o", str(stripped), str(given)], str(scratch))
     if ended.code:
         raise RunError(str(program), f"cannot be stripped: {ended.reason}", "Name another with --program=")
@@ -64,26 +64,16 @@ def without_removed_tables(content: bytes) -> bytes:
     """
     try:
         elf = ElfFile.of_bytes(content)
-        wrong = [
-            index
+        wrong = {
+            index: section._replace(link=0)
             for index, section in enumerate(elf.sections)
             if section.kind in (SHT_REL, SHT_RELA)
             and section.flags & SHF_ALLOC
             and not elf.section(section.link).flags & SHF_ALLOC
-        ]
+        }
     except ElfError:
         return content
-    # e_shoff, the size of a section header, and the place of sh_link in it.
-    order = "<" if content[5] == 1 else ">"
-    (table,), size, link = (
-        (struct.unpack_from(f"{order}Q", content, 40), 64, 40)
-        if content[4] == 2
-        else (struct.unpack_from(f"{order}I", content, 32), 40, 24)
-    )
-    changed = bytearray(content)
-    for index in wrong:
-        struct.pack_into(f"{order}I", changed, table + index * size + link, 0)
-    return bytes(changed)
+    return elf.with_sections(content, wrong)
 
 
 def code_bytes(path: str | os.PathLike[str]) -> int | None:
