@@ -1,6 +1,7 @@
-"""`shipped_policy`: a policy of //models and the command that trains it. `published`: results and the command that computes them."""
+"""`shipped_policy`: a policy of //models and the command that trains it. `published`, `published_programs`: results and the command that computes them."""
 
 load("@rules_python//python:defs.bzl", "py_binary", "py_test")
+load("//mlgo:programs.bzl", "ALL_PROGRAMS_DATA", "ALL_PROGRAMS_ENV")
 
 # Libraries that no training, threshold or feature was chosen with.
 HELD_OUT_LIBRARIES = [
@@ -40,9 +41,6 @@ PROGRAMS_WITH_TRAINING = [
 
 # The value of mlgo-speed.cfg (//release/configuration); chosen on //mlgo/corpus:diverse_small among 4096, 8192, 16384 and 32768.
 CALLEE_SAVED_COST = "32768"
-
-# Further flags of a side with profiles (docs/ship-a-policy.md, "Cold code for size").
-COLD_FOR_SIZE = ",-mllvm,-pgo-cold-func-opt=minsize,-mllvm,-profile-summary-cutoff-cold=999000"
 
 _FEW_PROGRAMS = [
     "cmark",
@@ -158,4 +156,26 @@ def published(name, command, files, args, data, env = {}):
         name = name + ".update",
         args = arguments + ["--update"] + args,
         **everything
+    )
+
+def published_programs(name, args, files, data = ALL_PROGRAMS_DATA, env = ALL_PROGRAMS_ENV):
+    """Published results of whole programs, built with the release clang, for the problem that the package is named after.
+
+    Args: as of `published`.
+      name: the folder.
+      args: further flags of //mlgo:evaluate_programs.
+      files: names of the files that the command writes into the folder.
+      data: the programs, and what else the flags need.
+      env: environment of the command.
+    """
+    published(
+        name = name,
+        args = [
+            "--clang={release/clang}",
+            "--problem=" + native.package_name().removeprefix("models/"),
+        ] + args,
+        command = "//mlgo:evaluate_programs",
+        data = data + ["//release:clang"],
+        env = env,
+        files = files,
     )
