@@ -107,21 +107,27 @@ void say(CompilerInstance &CI, Level As, StringRef Option,
       << Option << Message.str();
 }
 
+bool makesCode(const Job &Of) {
+  return Of.Action == clang::Backend_EmitObj ||
+         Of.Action == clang::Backend_EmitAssembly;
+}
+
 /// Whether a search can make the code smaller. Says so once if the user may
 /// have expected that.
 bool canSearch(const Job &Of) {
-  if (Of.Action == clang::Backend_EmitNothing)
-    return false;
-  const bool MakesCode = Of.Action == clang::Backend_EmitObj ||
-                         Of.Action == clang::Backend_EmitAssembly;
   // Nothing is optimised in the first steps of -save-temps.
-  if (!MakesCode && Of.Options.DisableLLVMPasses)
+  if (!makesCode(Of) && Of.Options.DisableLLVMPasses)
     return false;
-  if (!MakesCode &&
-      (Of.Options.PrepareForLTO || Of.Options.PrepareForThinLTO)) {
+  const bool LinkerMakesCode =
+      !makesCode(Of) &&
+      (Of.Options.PrepareForLTO || Of.Options.PrepareForThinLTO);
+  if (LinkerMakesCode || Of.Action == clang::Backend_EmitNothing) {
     say(Of.CI, Level::Warning, SearchOption,
-        "has no effect, because the linker makes the code. Remove the option, "
-        "or -flto");
+        LinkerMakesCode
+            ? "has no effect, because the linker makes the code. Remove the "
+              "option, or -flto"
+            : "has no effect, because this compile makes no code. Remove the "
+              "option");
     return false;
   }
   const auto HasBody = [](const Function &F) { return !F.isDeclaration(); };
@@ -147,14 +153,12 @@ bool canSearch(const Job &Of) {
 void warnIfNothingIsAllocated(const Job &Of) {
   if (Of.Options.DisableLLVMPasses)
     return;
-  const bool MakesCode = Of.Action == clang::Backend_EmitObj ||
-                         Of.Action == clang::Backend_EmitAssembly;
-  if (MakesCode && Of.Options.OptimizationLevel > 0)
+  if (makesCode(Of) && Of.Options.OptimizationLevel > 0)
     return;
   for (const StringRef Option : {AllocationsOption, CostFileOption})
     if (isGiven(Option))
       say(Of.CI, Level::Warning, Option,
-          MakesCode
+          makesCode(Of)
               ? "has no effect, because -O0 allocates registers in another "
                 "way. Remove the option, or give -O1 or more"
               : "has no effect, because this compile allocates no registers. "

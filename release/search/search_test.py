@@ -207,6 +207,9 @@ class SearchTest(unittest.TestCase):
             content, said = self.compiled(*words, *search_flags(4))
             self.assertEqual(content, self.object(*words), words)
             self.assertEqual(said.count("warning: -mlgo-search: has no effect, because the linker makes the code"), 1)
+        content, said = self.compiled("-Xclang", "-emit-llvm-only", *search_flags(4))
+        self.assertEqual(content, b"")
+        self.assertEqual(said.count("warning: -mlgo-search: has no effect, because this compile makes no code"), 1)
         self.assertEqual(self.object(*search_flags(4), action="-fsyntax-only"), b"")
 
     def test_assembly_has_the_same_code(self):
