@@ -15,6 +15,7 @@ alone:
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,11 @@ FUNCTIONS, STEPS = 8, 8
 REUSE_COST = 0.3
 CHAIN_GAIN = 0.4
 
+_FLAGS: dict[str, Any] = {
+    "advisor_flag": "synthetic-advisor",
+    "log_flag": "synthetic-log",
+    "model_flag": "synthetic-model",
+}
 _SCORE = LoggedScore(TensorSpec("score", "float32", (1,)), "minimize")
 _QUANTILES = np.linspace(0, 1, 101)
 
@@ -91,9 +97,7 @@ class BinaryEnvironment:
         mask_feature=None,
         score=_SCORE,
         decision_kind="binary",
-        advisor_flag="synthetic-advisor",
-        log_flag="synthetic-log",
-        model_flag="synthetic-model",
+        **_FLAGS,
     )
     normalizer = build_normalizer(
         {"gain": 2 * _QUANTILES - 1, "after_yes": np.array([0.0, 1]), "progress": _QUANTILES, "noise": _QUANTILES},
@@ -147,9 +151,7 @@ class ContinuousEnvironment:
         action_bounds=(0.0, 16.0),
         max_output=15.0,
         output_unit=0.5,
-        advisor_flag="synthetic-advisor",
-        log_flag="synthetic-log",
-        model_flag="synthetic-model",
+        **_FLAGS,
     )
     normalizer = build_normalizer({"weight": _QUANTILES, "length": 0.1 + 0.9 * _QUANTILES}, problem)
     base_cost = 0.0
