@@ -118,9 +118,8 @@ bool canSearch(const Job &Of) {
   // Nothing is optimised in the first steps of -save-temps.
   if (!makesCode(Of) && Of.Options.DisableLLVMPasses)
     return false;
-  const bool LinkerMakesCode =
-      !makesCode(Of) &&
-      (Of.Options.PrepareForLTO || Of.Options.PrepareForThinLTO);
+  const bool LinkerMakesCode = !makesCode(Of) && (Of.Options.PrepareForLTO ||
+                                                  Of.Options.PrepareForThinLTO);
   if (LinkerMakesCode || Of.Action == clang::Backend_EmitNothing) {
     say(Of.CI, Level::Warning, SearchOption,
         LinkerMakesCode
