@@ -99,7 +99,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
     licences(
         name = name + "_licences",
         common = Label("@compiler_root_debs//:base-files.deb"),
-        directory = by_backend(None, Label("@pip//:tensorflow_include")),
+        directory = by_backend(None, Label("@pip_tensorflow//:tensorflow_include")),
         directory_texts = by_backend({}, {"LICENSE": "tensorflow"}),
         packages = by_backend(_LINKED, _LINKED | {Label("@release_debs//:libeigen3-dev.deb"): "eigen"}),
         texts = {Label("//:LICENSE"): "mlgo"},

@@ -1,6 +1,7 @@
 """Writes the provenance of a compiler: the pinned archives that were used, the policies inside, the build's settings.
 
-    provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json --python_lock=requirements_lock.txt \\
+    provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json \\
+        --python_lock=pip=requirements_lock.txt ... --rule_module=rules_cc-0.0.11.tar ... \\
         [--policy=PROBLEM[:NAME[@ARCHITECTURE,...]]=DIR] --output=provenance.json \\
         --readme_template=T --readme=README.txt
 
@@ -31,7 +32,6 @@ PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
 BUILD_TYPE = "urn:mlgo:release:1"
 #: Repositories that are copies of, or links into, one that the lock knows.
 _MADE_FROM = {"llvm_project": "llvm_project_source", "python311": "python311_packages"}
-_PIP = "pip"
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})+)", re.MULTILINE)
 
 
@@ -69,33 +69,47 @@ def python_dependencies(lock: str) -> list[dict[str, Any]]:
     return found
 
 
+def rule_module(archive: pathlib.Path) -> tuple[str, dict[str, Any]]:
+    """(name, resource descriptor) of a module of rules in third_party/registry/archives: NAME-VERSION.tar."""
+    name, _, version = archive.stem.rpartition("-")
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    return name, {"name": name, "uri": f"pkg:bazel/{name}@{version}", "digest": {"sha256": digest}}
+
+
 def dependencies(
-    repositories: Sequence[str], inventory: Mapping[str, Any], python_lock: str
+    repositories: Sequence[str],
+    inventory: Mapping[str, Any],
+    python_locks: Mapping[str, str],
+    rule_modules: Mapping[str, dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """(the downloads that were used, the Bazel modules of rules that were used), both sorted.
+    """(the archives that were used, Bazel's other modules that were used), both sorted.
 
     Args:
       repositories: canonical names of the repositories below the compiler's target.
       inventory: the inventory's "repositories", written by third_party/debian: repository name -> {"kind", "entries"}.
-      python_lock: text of the lock of Python packages, for @pip.
+      python_locks: repository name -> text of its lock of Python packages.
+      rule_modules: of `rule_module`.
     """
     resolved: dict[str, dict[str, Any]] = {}
-    modules = set()
+    others = set()
     for canonical in repositories:
         name = repository_name(canonical)
         name = _MADE_FROM.get(name, name)
-        if name == _PIP:
-            found = python_dependencies(python_lock)
+        module = canonical.rstrip("~+")
+        if name in python_locks:
+            found = python_dependencies(python_locks[name])
         elif name in inventory:
             found = [debian_dependency(entry, inventory[name]["kind"], name) for entry in inventory[name]["entries"]]
+        elif module in rule_modules:
+            found = [rule_modules[module]]
         else:
             if canonical:
-                modules.add(canonical.rstrip("~+"))
+                others.add(module)
             continue
         for dependency in found:
             # An archive of several repositories is listed under the first.
             resolved.setdefault(dependency["digest"]["sha256"], dependency)
-    return sorted(resolved.values(), key=lambda item: (item["uri"], item["digest"]["sha256"])), sorted(modules)
+    return sorted(resolved.values(), key=lambda item: (item["uri"], item["digest"]["sha256"])), sorted(others)
 
 
 def policy_record(
@@ -215,7 +229,12 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--program", type=pathlib.Path, required=True, help="the compiler")
     parser.add_argument("--inventory", type=pathlib.Path, required=True, help="@debian_inventory//:inventory.json")
-    parser.add_argument("--python_lock", type=pathlib.Path, required=True, help="lock of the Python packages")
+    parser.add_argument(
+        "--python_lock", type=pair, action="append", required=True, help="REPOSITORY=FILE: a lock of Python packages"
+    )
+    parser.add_argument(
+        "--rule_module", type=pathlib.Path, action="append", default=[], help="NAME-VERSION.tar, a module of rules"
+    )
     parser.add_argument(
         "--policy",
         type=pair,
@@ -232,7 +251,10 @@ def main(arguments: list[str]) -> int:
         request = read_json(flags.request, "the rule's request", "This is a defect of release/packaging")
         inventory = read_json(flags.inventory, "Debian's inventory", "This is a defect of third_party/debian")
         resolved, modules = dependencies(
-            request["repositories"], inventory["repositories"], flags.python_lock.read_text(encoding="utf-8")
+            request["repositories"],
+            inventory["repositories"],
+            {name: pathlib.Path(lock).read_text(encoding="utf-8") for name, lock in flags.python_lock},
+            dict(map(rule_module, flags.rule_module)),
         )
         policies = [_record_of(*given) for given in sorted(flags.policy, key=_problem_given)]
         made = statement(

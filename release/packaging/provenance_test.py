@@ -8,13 +8,15 @@ from mlgo.problems.slots import policy_slots
 from mlgo.run.exit_codes import RunError
 from release.packaging import provenance
 
-PYTHON_LOCK = """# Written by a command.
+PYTHON_LOCKS = {
+    "pip": """# Written by a command.
 absl-py==2.5.1 \\
     --hash=sha256:{a}
 numpy==2.1.3 \\
     --hash=sha256:{b} \\
     --hash=sha256:{c}
 """.format(a="a" * 64, b="b" * 64, c="c" * 64)
+}
 
 
 def entry(name, version="1:2.0+x-1~deb12u1", digest="1", path=""):
@@ -49,12 +51,17 @@ class ProvenanceTest(unittest.TestCase):
             "mlgo++python+python311",
             "_main~debian~llvm_source",
             "rules_cc~",
+            "bazel_tools",
         ]
-        resolved, modules = provenance.dependencies(repositories, INVENTORY, PYTHON_LOCK)
+        rules = {"name": "rules_cc", "uri": "pkg:bazel/rules_cc@1", "digest": {"sha256": "6" * 64}}
+        resolved, others = provenance.dependencies(
+            repositories, INVENTORY, PYTHON_LOCKS, {"rules_cc": rules, "rules_pkg": {}}
+        )
+        self.assertEqual(resolved.pop(0), rules)
         self.assertEqual(
             [item["name"] for item in resolved], ["llvm-22-dev", "llvm-toolchain-22", "python3.11", "zlib1g-dev"]
         )
-        self.assertEqual(modules, ["rules_cc"])
+        self.assertEqual(others, ["bazel_tools"])
         self.assertEqual(
             resolved[0]["uri"], "pkg:deb/debian/llvm-22-dev@1%3A2.0%2Bx-1~deb12u1?arch=amd64&distro=bookworm"
         )
@@ -63,13 +70,22 @@ class ProvenanceTest(unittest.TestCase):
         self.assertTrue(resolved[2]["uri"].endswith("?arch=all&distro=bookworm"))
 
     def test_python_packages_count_each_wheel(self):
-        resolved, _ = provenance.dependencies(["_main~python~pip"], INVENTORY, PYTHON_LOCK)
+        resolved, _ = provenance.dependencies(["_main~python~pip"], INVENTORY, PYTHON_LOCKS, {})
         self.assertEqual(
             [(item["uri"], item["digest"]["sha256"][0]) for item in resolved],
             [("pkg:pypi/absl-py@2.5.1", "a"), ("pkg:pypi/numpy@2.1.3", "b"), ("pkg:pypi/numpy@2.1.3", "c")],
         )
         with self.assertRaisesRegex(RunError, "pins no package"):
             provenance.python_dependencies("# nothing")
+
+    def test_a_module_of_rules_is_named_by_its_archive(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            archive = pathlib.Path(scratch, "rules_java-7.6.5.tar")
+            archive.write_bytes(b"rules")
+            name, descriptor = provenance.rule_module(archive)
+        self.assertEqual(name, "rules_java")
+        self.assertEqual(descriptor["uri"], "pkg:bazel/rules_java@7.6.5")
+        self.assertEqual(descriptor["digest"], {"sha256": hashlib.sha256(b"rules").hexdigest()})
 
     def test_a_policy_is_named_by_what_decides(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -17,6 +17,15 @@ PYTHON_RULES = ("py_binary", "py_library", "py_test")
 #: Macros of toolchains/python/package.bzl, and their arguments that only tests use.
 PACKAGE_MACROS = ("python_package", "python_tests")
 TEST_ARGUMENTS = ("test_deps", "tests")
+#: Packages of a site that few targets need -> its label.
+SITES = {
+    "PIL": "//toolchains/python:tensorflow",
+    "flatbuffers": "//toolchains/python:tensorflow",
+    "ray": "//toolchains/python:ray",
+    "tensorflow": "//toolchains/python:tensorflow",
+    "tensorflow_probability": "//toolchains/python:tensorflow",
+    "tf_agents": "//toolchains/python:tensorflow",
+}
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -91,7 +100,10 @@ class Modules:
 
 
 def python_edges(root: pathlib.Path, file: str, modules: Modules) -> Iterator[Edge]:
-    """Imports of `file` anywhere in it, and strings that name a module, as `importlib.import_module` takes them."""
+    """Imports of `file` anywhere in it, and strings that name a module, as `importlib.import_module` takes them.
+
+    An import of a package of SITES counts where it runs at once: in a function, its callers see to the site.
+    """
     for node in ast.walk(ast.parse((root / file).read_bytes(), file)):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
@@ -102,6 +114,9 @@ def python_edges(root: pathlib.Path, file: str, modules: Modules) -> Iterator[Ed
         else:
             continue
         yield from (Edge(file, node.lineno, found) for name in names if (found := modules.find(name, file)))
+        if isinstance(node, ast.Import | ast.ImportFrom) and node.col_offset == 0:
+            site = SITES.get(names[0].partition(".")[0])
+            yield from [Edge(file, node.lineno, site)] if site else []
 
 
 def full_label(label: str, package: str) -> str | None:

@@ -15,7 +15,7 @@ import os
 if TYPE_CHECKING:
     from mlgo.run import files
 def work():
-    import mlgo.run.files
+    import mlgo.run.files, tensorflow
     return importlib.import_module("mlgo.run.files")
 """,
     "mlgo/trace/BUILD.bazel": """
@@ -26,7 +26,7 @@ py_test(name = "trace_test", srcs = ["trace_test.py"], data = ["//mlgo/trace/tes
 py_library(name = "support", testonly = True, data = ["//release:clang"])
 """,
     "mlgo/trace/private.bzl": 'visibility(["//release/..."])',
-    "mlgo/trace/trace_test.py": "",
+    "mlgo/trace/trace_test.py": "import tensorflow as tf",
     "third_party/x/BUILD.bazel": 'py_library(name = "x", srcs = ["one.py", "two.py"], imports = ["."])',
     "third_party/x/one.py": "import two",
     "third_party/x/two.py": "",
@@ -53,6 +53,7 @@ class EdgesTest(unittest.TestCase):
                 ("mlgo/trace/trace.py:5 -> mlgo/run/files.py", False),
                 ("mlgo/trace/trace.py:7 -> mlgo/run/files.py", False),
                 ("mlgo/trace/trace.py:8 -> mlgo/run/files.py", False),
+                ("mlgo/trace/trace_test.py:1 -> //toolchains/python:tensorflow", False),
                 ("third_party/x/one.py:1 -> third_party/x/two.py", False),
             ],
         )

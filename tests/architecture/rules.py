@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from tests.architecture.edges import Edge, PythonTarget
+from tests.architecture.edges import SITES, Edge, PythonTarget
 
 _LAYER = re.compile(r"^\| `([\w*./]+?)/?` \|", re.MULTILINE)
 
@@ -96,7 +96,10 @@ def _reachable(start: str, graph: Mapping[str, Iterable[str]]) -> set[str]:
 
 
 def missing_deps(targets: Sequence[PythonTarget], edges: Iterable[Edge]) -> list[str]:
-    """Python targets that import a module which no library among their `deps`, direct or not, provides."""
+    """Python targets that import a module which no library among their `deps`, direct or not, provides.
+
+    Of a package of `SITES`, the site has to be among them.
+    """
     graph = {target.label: target.deps for target in targets}
     provided = {target.label: set(target.sources) for target in targets}
     owners: dict[str, list[str]] = {}
@@ -113,6 +116,8 @@ def missing_deps(targets: Sequence[PythonTarget], edges: Iterable[Edge]) -> list
         for edge in (edge for source in target.sources for edge in imports.get(source, ())):
             if edge.target not in available and edge.target in owners:
                 found.append(f"{target.label}: {edge}; add {' or '.join(owners[edge.target])} to deps")
+            if edge.target in SITES.values() and edge.target not in within:
+                found.append(f"{target.label}: {edge}; add {edge.target} to deps")
     return sorted(found)
 
 

@@ -101,6 +101,15 @@ class DepsTest(unittest.TestCase):
         found = rules.missing_deps(self.targets(), [edge("c/c.py", "b/b.py")])
         self.assertEqual(found, ["//c:c: c/c.py:1 -> b/b.py; add //b:b to deps"])
 
+    def test_missing_site(self):
+        edges = [edge("a/a.py", "//toolchains/python:tensorflow")]
+        self.assertEqual(
+            rules.missing_deps(self.targets(), edges),
+            ["//a:a: a/a.py:1 -> //toolchains/python:tensorflow; add //toolchains/python:tensorflow to deps"],
+        )
+        having = [PythonTarget("//a:a", "py_library", ("a/a.py",), ("//toolchains/python:tensorflow",))]
+        self.assertEqual(rules.missing_deps(having, edges), [])
+
     def test_unused(self):
         found = rules.unused_deps(self.targets("//a:a", "//b:b"), [edge("b/b.py", "a/a.py"), edge("c/c.py", "b/b.py")])
         self.assertEqual(found, ["//c:c: deps has //a:a, of which nothing is imported; remove it"])

@@ -1,7 +1,7 @@
 """Module extension `python`: the interpreter and its packages.
 
     python = use_extension("//toolchains/python:extensions.bzl", "python")
-    use_repo(python, "pip", "pip_ray", "pip_tools", "python311")
+    use_repo(python, "pip", "pip_ray", "pip_tensorflow", "pip_tools", "python311")
 """
 
 load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
@@ -9,6 +9,13 @@ load(":repositories.bzl", "interpreter_repository")
 load(":sites.bzl", "is_native", "site_repository")
 
 _PROGRAM = "//:usr/bin/python3.11"
+
+# Sites that extend @pip, and the BUILD file of each.
+_ADDITIONAL_SITES = {
+    "ray": "additional_site.BUILD.bazel",
+    "tensorflow": "tensorflow.BUILD.bazel",
+    "tools": "additional_site.BUILD.bazel",
+}
 
 def _python_impl(mctx):
     interpreter_repository(
@@ -23,17 +30,17 @@ def _python_impl(mctx):
         build_file = "//toolchains/python:pip.BUILD.bazel",
         requirements = "requirements",
     )
-    for name in ["ray", "tools"]:
+    for name, build_file in _ADDITIONAL_SITES.items():
         site_repository(
             mctx,
             name = "pip_" + name,
-            build_file = "//toolchains/python:additional_site.BUILD.bazel",
+            build_file = "//toolchains/python:" + build_file,
             requirements = "requirements_" + name,
         )
 
 python = module_extension(
     implementation = _python_impl,
-    doc = "The repositories @python311, Debian's interpreter, and @pip, @pip_ray and @pip_tools, the packages that the locks pin.",
+    doc = "The repositories @python311, Debian's interpreter, and @pip, @pip_ray, @pip_tensorflow and @pip_tools, the packages that the locks pin.",
     environ = [HOST_VARIABLE],
     arch_dependent = True,
 )

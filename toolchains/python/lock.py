@@ -1,4 +1,4 @@
-"""Writes the locks from requirements.in and requirements_{node,ray,tools}.in, and prints what changed.
+"""Writes the locks from requirements.in and requirements_{node,ray,tensorflow,tools}.in, and prints what changed.
 
 Example:
   ./bazelw run //toolchains/python:lock                 # everything at today's versions
@@ -6,8 +6,9 @@ Example:
 
 Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip
 configuration, for Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed,
-`~` changed. A site that extends another is resolved with the other's versions and pins only what it adds. Another
-architecture gets the same versions, in a lock of its own (requirements_arm64_lock.txt).
+`~` changed. The other sites extend that of requirements.in and pin only what they add; what two of them pin has one
+version, for a program may use both. Another architecture gets the same versions, in a lock of its own
+(requirements_arm64_lock.txt).
 """
 
 import argparse
@@ -20,9 +21,10 @@ import tempfile
 from toolchains.python import pip, requirements, wheel_tags
 
 FOLDER = "toolchains/python"
-# Requirements and their locks. The first are those of all targets; the other sites extend it.
+# Requirements and their locks. The other sites extend the first. TensorFlow asks for the narrowest versions: it is next.
 SITES = {
     "requirements.in": "requirements_lock.txt",
+    "requirements_tensorflow.in": "requirements_tensorflow_lock.txt",
     "requirements_node.in": "requirements_node_lock.txt",
     "requirements_ray.in": "requirements_ray_lock.txt",
     "requirements_tools.in": "requirements_tools_lock.txt",
@@ -84,12 +86,17 @@ def resolve(
 
 
 def write_lock(
-    request_file: pathlib.Path, lock: pathlib.Path, base: dict[str, requirements.Pin], only_missing: bool
+    request_file: pathlib.Path,
+    lock: pathlib.Path,
+    base: dict[str, requirements.Pin],
+    others: dict[str, requirements.Pin],
+    only_missing: bool,
 ) -> dict[str, requirements.Pin]:
     """Writes one lock and prints what changed; returns its pins.
 
     Args:
         base: pins of the site that this one extends; they constrain versions and are not repeated.
+        others: pins of other sites; they constrain versions.
         only_missing: keep pinned versions.
 
     Raises:
@@ -97,7 +104,7 @@ def write_lock(
     """
     request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
     old = requirements.parse_lock(lock.read_text(encoding="utf-8"), lock.name) if lock.exists() else {}
-    resolved = resolve(request, request_file.name, base | (old if only_missing else {}))
+    resolved = resolve(request, request_file.name, (old if only_missing else {}) | others | base)
     new = {name: pin for name, pin in resolved.items() if name not in base}
     replace_lock(lock, new, old, request_file.name)
     write_locks_of_architectures(request_file, lock, new, only_missing)
@@ -194,10 +201,12 @@ def main() -> int:
         parser.error(f"--workspace is missing; add it, or start the command as `{requirements.LOCK_COMMAND}`")
     folder = pathlib.Path(flags.workspace) / FOLDER
     base: dict[str, requirements.Pin] = {}
+    others: dict[str, requirements.Pin] = {}
     try:
         for request_name, lock_name in SITES.items():
-            pins = write_lock(folder / request_name, folder / lock_name, base, flags.only_missing)
+            pins = write_lock(folder / request_name, folder / lock_name, base, others, flags.only_missing)
             base = base or pins
+            others |= pins
     except (requirements.RequirementsError, pip.PipError) as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1

@@ -56,9 +56,11 @@ def _provenance_impl(ctx):
     arguments.add(request, format = "--request=%s")
     arguments.add(ctx.file.program, format = "--program=%s")
     arguments.add(ctx.file._inventory, format = "--inventory=%s")
-    arguments.add(ctx.file._python_lock, format = "--python_lock=%s")
+    for lock, repository in ctx.attr._python_locks.items():
+        arguments.add(lock.files.to_list()[0], format = "--python_lock={}=%s".format(repository))
+    arguments.add_all(ctx.files._rule_modules, format_each = "--rule_module=%s")
     arguments.add(ctx.file._readme_template, format = "--readme_template=%s")
-    inputs = []
+    inputs = ctx.files._python_locks + ctx.files._rule_modules
     for policy, problem in ctx.attr.policies.items():
         files = policy.files.to_list()
         if not files:
@@ -73,7 +75,7 @@ def _provenance_impl(ctx):
     ctx.actions.run(
         executable = ctx.executable._provenance,
         arguments = [arguments],
-        inputs = inputs + [request, ctx.file.program, ctx.file._inventory, ctx.file._python_lock, ctx.file._readme_template],
+        inputs = inputs + [request, ctx.file.program, ctx.file._inventory, ctx.file._readme_template],
         outputs = [out, readme],
         mnemonic = "Provenance",
         progress_message = "Writing the provenance of %{label}",
@@ -112,7 +114,14 @@ provenance = rule(
         ),
         "_inventory": attr.label(allow_single_file = True, default = "@debian_inventory//:inventory.json"),
         "_provenance": attr.label(cfg = "exec", default = "//release/packaging:provenance", executable = True),
-        "_python_lock": attr.label(allow_single_file = True, default = "//toolchains/python:requirements_lock.txt"),
+        "_python_locks": attr.label_keyed_string_dict(
+            allow_files = True,
+            default = {
+                "//toolchains/python:requirements_lock.txt": "pip",
+                "//toolchains/python:requirements_tensorflow_lock.txt": "pip_tensorflow",
+            },
+        ),
         "_readme_template": attr.label(allow_single_file = True, default = "//release/packaging:README.receiver.txt"),
+        "_rule_modules": attr.label(allow_files = True, default = "//third_party/registry:archives"),
     },
 )
