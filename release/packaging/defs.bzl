@@ -18,6 +18,7 @@ load("@rules_pkg//pkg:tar.bzl", "pkg_tar")
 load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part", "python_tree")
 load("//release/packaging/private:image.bzl", "oci_image")
 load("//release/packaging/private:provenance.bzl", "provenance")
+load("//release/private:by_backend.bzl", "by_backend")
 load("//release/tools:defs.bzl", "TOOLS")
 load("//toolchains/cc:targets.bzl", "HOST")
 
@@ -71,14 +72,6 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
     """
     private = ["//visibility:private"]
 
-    def by_backend(cpp, aot):
-        if backend:
-            return aot if backend == "aot" else cpp
-        return select({
-            Label("//release/packaging:aot"): aot,
-            "//conditions:default": cpp,
-        })
-
     compiler_files(
         name = name + "_compiler",
         links = TOOLS,
@@ -99,15 +92,15 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
     licences(
         name = name + "_licences",
         common = Label("@compiler_root_debs//:base-files.deb"),
-        directory = by_backend(None, Label("@pip_tensorflow//:tensorflow_include")),
-        directory_texts = by_backend({}, {"LICENSE": "tensorflow"}),
-        packages = by_backend(_LINKED, _LINKED | {Label("@release_debs//:libeigen3-dev.deb"): "eigen"}),
+        directory = by_backend(backend, None, Label("@pip_tensorflow//:tensorflow_include")),
+        directory_texts = by_backend(backend, {}, {"LICENSE": "tensorflow"}),
+        packages = by_backend(backend, _LINKED, _LINKED | {Label("@release_debs//:libeigen3-dev.deb"): "eigen"}),
         texts = {Label("//:LICENSE"): "mlgo"},
         visibility = private,
     )
     provenance(
         name = name + "_provenance",
-        backend = by_backend("cpp", "aot"),
+        backend = by_backend(backend, "cpp", "aot"),
         llvm_version = LLVM_VERSION,
         module = "{} {}".format(native.module_name() or "mlgo", native.module_version() or ""),
         policies = policies,

@@ -1,8 +1,8 @@
 """A policy as a C++ class, compiled by one of the backends of release/backends."""
 
-load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//release/private:by_backend.bzl", "by_backend")
 load("//release/private:cc.bzl", "generated_library")
 load("//release/private:policy_directory.bzl", "policy_directory")
 
@@ -33,7 +33,7 @@ no_policy = rule(
 )
 
 def _compiled_policy_impl(ctx):
-    backend = ctx.attr.backend or ctx.attr._backend[BuildSettingInfo].value
+    backend = ctx.attr.backend
     header_name = ctx.label.name + ".h"
     found = {"backend": backend, "cpp_class": ctx.attr.cpp_class, "header": header_name, "problem": ctx.attr.problem}
     if AbsentPolicyInfo in ctx.attr.policy:
@@ -52,7 +52,7 @@ def _compiled_policy_impl(ctx):
     arguments.add(header, format = "--header=%s")
     arguments.add(body, format = "--{}=%s".format(kind))
     ctx.actions.run(
-        executable = ctx.executable._aot if backend == "aot" else ctx.executable._cpp,
+        executable = ctx.executable.program,
         arguments = [arguments],
         inputs = ctx.files.policy,
         outputs = [header, body],
@@ -63,7 +63,7 @@ def _compiled_policy_impl(ctx):
     )
     library = generated_library(
         ctx,
-        contexts = [ctx.attr._aot_runtime[CcInfo]] if backend == "aot" else [],
+        contexts = [runtime[CcInfo] for runtime in ctx.attr.runtime],
         srcs = [] if backend == "aot" else [body],
         hdrs = [header],
         objects = [body] if backend == "aot" else [],
@@ -75,15 +75,11 @@ def _compiled_policy_impl(ctx):
         DefaultInfo(files = depset([header, body])),
     ]
 
-compiled_policy = rule(
+_compiled_policy = rule(
     implementation = _compiled_policy_impl,
-    doc = "A policy as a C++ library with one class, declared in `<name>.h`. With every backend, the class has the " +
-          "interface of TensorFlow's ahead-of-time compiler.",
+    doc = "See the macro.",
     attrs = {
-        "backend": attr.string(
-            doc = "The backend; default: the value of --//release:backend.",
-            values = BACKENDS + [""],
-        ),
+        "backend": attr.string(doc = "The backend.", mandatory = True, values = BACKENDS),
         "cpp_class": attr.string(doc = "Name of the C++ class, with its namespace.", mandatory = True),
         "policy": attr.label(
             doc = "A SavedModel: a directory, or files of which one is called saved_model.pb; or a `no_policy`.",
@@ -91,13 +87,34 @@ compiled_policy = rule(
             mandatory = True,
         ),
         "problem": attr.string(doc = "Folder below mlgo/problems.", mandatory = True),
-        "_aot": attr.label(default = "//release/backends/aot:aot_policy", executable = True, cfg = "exec"),
-        "_aot_runtime": attr.label(default = "//third_party/tensorflow:aot_runtime"),
-        "_backend": attr.label(default = "//release:backend"),
+        "program": attr.label(doc = "The backend's program.", executable = True, cfg = "exec", mandatory = True),
+        "runtime": attr.label_list(doc = "Libraries that the class calls.", providers = [CcInfo]),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
-        "_cpp": attr.label(default = "//release/backends/cpp:cpp_policy", executable = True, cfg = "exec"),
     },
     fragments = ["cpp"],
     provides = [CcInfo, CompiledPolicyInfo],
     toolchains = use_cc_toolchain(),
 )
+
+def compiled_policy(name, backend = "", **kwargs):
+    """A policy as a C++ library with one class, declared in `<name>.h`.
+
+    With every backend, the class has the interface of TensorFlow's ahead-of-time compiler. Only `aot` needs TensorFlow.
+
+    Args:
+      name: name of the library.
+      backend: of BACKENDS; default: the value of --//release:backend.
+      **kwargs: `cpp_class`, name of the class with its namespace; `policy`, a SavedModel (a directory, or files of which one is called
+        saved_model.pb) or a `no_policy`; `problem`, folder below mlgo/problems; and what every rule has.
+    """
+    _compiled_policy(
+        name = name,
+        backend = by_backend(backend, "cpp", "aot"),
+        program = by_backend(
+            backend,
+            Label("//release/backends/cpp:cpp_policy"),
+            Label("//release/backends/aot:aot_policy"),
+        ),
+        runtime = by_backend(backend, [], [Label("//third_party/tensorflow:aot_runtime")]),
+        **kwargs
+    )

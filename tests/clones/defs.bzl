@@ -21,6 +21,7 @@ _FETCHED = [
     "@llvm//:clang",
     "@llvm_source//:llvm/tools/opt/opt.cpp",
     "@pip//:site",
+    "@pip_tensorflow//:xla_aot_runtime_src",
     "@python311//:usr/bin/python3.11",
     "@sysroot//:usr",
 ]

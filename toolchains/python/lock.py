@@ -21,7 +21,7 @@ import tempfile
 from toolchains.python import pip, requirements, wheel_tags
 
 FOLDER = "toolchains/python"
-# Requirements and their locks. The other sites extend the first. TensorFlow asks for the narrowest versions: it is next.
+# Requirements and their locks. The other sites extend the first. TensorFlow, the most particular one, is next.
 SITES = {
     "requirements.in": "requirements_lock.txt",
     "requirements_tensorflow.in": "requirements_tensorflow_lock.txt",
