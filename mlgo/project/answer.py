@@ -46,14 +46,15 @@ def give(
     program = (_started(runs, programs) if not flags.program else None) or choose(
         programs, flags.program, sum(not is_question(output) for output in build.units)
     )
+    parts = Parts(build, program.link)
+    passed: list[str] = []
+    if not flags.program and not runs:
+        program, parts, passed = _first_with_units(build, programs, parts)
     if known.changed.get(program.link.output) != artefact.time_of(program.link.output):
         wrong = f"was changed after mlgo {flags.verb} had recorded its build"
         raise RunError(program.link.output, wrong, f"Clean, and run `mlgo {flags.verb} -- COMMAND` again")
     is_estimate = flags.verb == "faster" and not runs
-    parts = Parts(build, program.link)
-    if is_estimate:
-        parts.add_sources(program.link)
-    if not parts.units and not program.link.sources:
+    if not parts.units:
         reason = next(iter(parts.others.values()), "it has no objects")
         raise RunError(
             program.link.output,
@@ -63,7 +64,7 @@ def give(
         )
     scratch = cache / "scratch"
     asked = _goal(compiler, flags, program, runs, scratch)
-    notes = _notes(programs, program, project, parts, asked)
+    notes = [*passed, *_notes(programs, program, project, parts, asked)]
     for note in notes:
         say(note)
     units = Units(compiler, cache, with_costs=is_estimate)
@@ -81,6 +82,21 @@ def give(
 def _started(runs: Sequence[counting.Run], programs: Sequence[Program]) -> Program | None:
     """The program that the first run starts."""
     return counting.program_named_by(runs[0], programs) if runs else None
+
+
+def _first_with_units(build: Build, programs: Sequence[Program], parts: Parts) -> tuple[Program, Parts, list[str]]:
+    """The first program that has units, with its parts, and a sentence on those before it; else the first of all."""
+    first = parts
+    for place, program in enumerate(programs):
+        parts = first if place == 0 else Parts(build, program.link)
+        if parts.units:
+            shown = ", ".join(map(built_name, programs[: min(place, _NAMED)]))
+            return (
+                program,
+                parts,
+                [f"passed over, because clang compiled none of their units: {shown}"] if place else [],
+            )
+    return programs[0], first, []
 
 
 def _goal(

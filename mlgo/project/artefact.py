@@ -61,7 +61,7 @@ def opened(folder: pathlib.Path) -> pathlib.Path:
 
 @contextlib.contextmanager
 def locked(cache: pathlib.Path) -> Iterator[None]:
-    """Keeps other runs out of the cache, and removes what killed ones left.
+    """Keeps other runs out of the cache, and removes what killed ones left, but for records of their builds.
 
     Raises: RunError: another run uses it, or it cannot be written.
     """
@@ -71,7 +71,7 @@ def locked(cache: pathlib.Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise RunError(str(cache), "is in use by another `mlgo smaller`", "Wait for it") from error
-        for path in [*cache.glob("records.*"), *cache.glob("objects/.compile.*"), cache / "scratch"]:
+        for path in [*cache.glob("objects/.compile.*"), cache / "scratch"]:
             shutil.rmtree(path, ignore_errors=True)
         yield
     except OSError as error:

@@ -15,6 +15,8 @@ from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.project.command_line import Compile, Link
 
 _READ_BYTES = 1 << 20
+# What a build may remove after the link.
+_REMOVED = (".o", ".a", ".lo", ".obj")
 
 
 class Build:
@@ -89,9 +91,10 @@ class Build:
 
 
 def linked_inputs(link: Link) -> dict[tuple[int, int], str]:
-    """The files of a link that exist: (place of the word, part of a comma list or 0) -> absolute path.
+    """The files of a link: (place of the word, part of a comma list or 0) -> absolute path.
 
-    `-lNAME` is looked for in the folders of -L. Libraries of the system are not among them.
+    `-lNAME` is looked for in the folders of -L. Libraries of the system are not among them. Objects and archives need
+    not be there: some builds remove them after the link.
     """
     found: dict[tuple[int, int], str] = {}
     folders: list[str] = []
@@ -125,7 +128,7 @@ def _placed(words: tuple[str, ...]) -> Iterator[tuple[int, GivenWord]]:
 
 def _add(found: dict[tuple[int, int], str], place: tuple[int, int], directory: str, word: str) -> None:
     path = os.path.normpath(os.path.join(directory, word))
-    if not word.startswith("-") and os.path.isfile(path):
+    if not word.startswith("-") and (os.path.isfile(path) or path.endswith(_REMOVED)):
         found[place] = path
 
 

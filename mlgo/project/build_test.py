@@ -85,7 +85,7 @@ class BuildTest(unittest.TestCase):
         )
         self.assertEqual(
             {os.path.basename(path): why for path, why in parts.others.items()},
-            {"refused.c": "clang refuses its options", "unknown.o": "no recorded command made it"},
+            {"refused.c": "clang refuses it", "unknown.o": "no recorded command made it"},
         )
 
     def test_an_object_that_moved_is_known_by_its_content(self):
@@ -140,6 +140,33 @@ class BuildTest(unittest.TestCase):
         shown = [os.path.relpath(one.link.output, self.folder / "test") for one in programs]
         self.assertEqual(shown, ["libx.so.1", "latest/tool", *reversed(names[2:])])
         self.assertEqual([one.link for one in programs_of(Build(links[-1:]))], links[-1:])
+
+    def test_objects_that_the_build_removed(self):
+        unit, kept = self.unit("gone"), self.unit("kept", b"kept")
+        link = self.link("gone.o", "kept.o", "removed.a", "other.o")
+        parts = Parts(Build([unit, kept, link]), link)
+        self.assertEqual((set(parts.units), parts.absent), ({unit.output, kept.output}, {unit.output}))
+        removed = {str(self.folder / name): "was removed after the link" for name in ("removed.a", "other.o")}
+        self.assertEqual(parts.others, removed)
+
+    def test_sources_that_a_link_compiles_are_units(self):
+        source = self.write("a.c")
+        link = dataclasses.replace(self.link("-O2", "a.c", "-x", "c", "a.c"), sources=(source,))
+        parts = Parts(Build([link]), link)
+        (output,) = parts.units
+        self.assertEqual((parts.absent, parts.compiled_by(link, source)), ({output}, output))
+        self.assertIsNone(parts.compiled_by(link, "/other.c"))
+        refused = dataclasses.replace(link, by="other", words=("-fopenmp", "a.c"))
+        self.assertEqual(Parts(Build([refused]), refused).others, {source: "needs libomp for -fopenmp"})
+
+    def test_a_program_that_was_renamed(self):
+        main, more = self.unit("main", b"1234"), self.unit("more", b"12")
+        small, large = self.link("more.o", output="small.tmp"), self.link("main.o", "more.o", output="large.tmp")
+        conftest = self.link("main.o", output="conftest")
+        programs = programs_of(Build([main, more, small, large, conftest]))
+        self.assertEqual([(one.link, one.code) for one in programs], [(large, 6), (small, 2)])
+        there = self.link("more.o", output="there", content=b"1")
+        self.assertEqual([one.link for one in programs_of(Build([main, more, large, there]))], [there])
 
     def test_units_without_optimization(self):
         words = ("-c", "-O2 -O0", "-O0 -Os", "--optimize=0", "-O", "-O3 -ObjC")

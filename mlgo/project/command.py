@@ -115,6 +115,7 @@ def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) 
         raise RunError("--compile_commands", "stands in the place of a build, and there is one behind --", "Give one")
     cache = artefact.opened(flags.output.absolute())
     with artefact.locked(cache):
+        recorded.adopt(cache)
         if flags.compile_commands:
             recorded.state(cache, flags.compile_commands, flags.link, _say)
         code = recorded.record(compiler, cache, command, _say) if command else 0

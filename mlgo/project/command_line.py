@@ -77,8 +77,9 @@ def understand(record: Record) -> list[Compile | Link]:
     output = next((one.value for one in reversed(given) if one.name == "-o"), None)
     kept = {place: one for place, one in enumerate(given) if not is_output(one)}
     if "-c" in names:
+        single = dataclasses.replace(record, seconds=record.seconds / max(1, len(sources)))
         return [
-            _compile(record, given, kept, place, output if len(sources) == 1 else None)
+            _compile(single, given, kept, place, output if len(sources) == 1 else None)
             for place, compiled in sources.items()
             if compiled != "header"
         ]
@@ -116,6 +117,12 @@ def is_output(given: GivenWord) -> bool:
         values = given.words[0].split(",")[1:]
         return values[0].startswith(("-M", "--Map", "--dependency-file", "--out-implib", "--print-map", "--cref"))
     return names_output(given)
+
+
+def without_language(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a link whose compiled sources are replaced by objects, so that -x does not name their language."""
+    kept = (one for one in parse_driver(words) if one.name != "-x" or (one.value or "").startswith("assembler"))
+    return tuple(word for one in kept for word in one.words)
 
 
 def _inputs(given: Sequence[GivenWord]) -> dict[int, bool | str | None]:

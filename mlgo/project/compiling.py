@@ -88,7 +88,7 @@ class Units:
             more = [f'"-mllvm" "{option}={_escaped(str(_file_of(option, made)))}"' for option in written]
             config.write_text("\n".join([*flags, *more]) + "\n", encoding="utf-8", errors="surrogateescape")
             command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
-            ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-error"], unit.directory)
+            ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-everything"], unit.directory)
             if ended.code or not made.is_file():
                 return Compiled(None, ended.seconds, ended.reason)
             if self._with_costs and not _file_of(_COSTS, made).is_file():
@@ -107,7 +107,9 @@ class Units:
     def _keep(self, entry: pathlib.Path, unit: Compile, made: pathlib.Path, seconds: float) -> Compiled:
         """Keeps the object `made`; `unit.d` and what the compile wrote besides are beside it."""
         listing, taken, costs = made.with_suffix(".d"), _file_of(_TAKEN, made), _file_of(_COSTS, made)
-        read = [unit.source, *(os.path.join(unit.directory, name) for name in prerequisites(_text(listing)))]
+        # A source that was preprocessed before has no such file.
+        listed = prerequisites(_text(listing)) if listing.exists() else []
+        read = [unit.source, *(os.path.join(unit.directory, name) for name in listed)]
         digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
         try:
             target = self._moved(made, ".o")

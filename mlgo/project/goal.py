@@ -81,10 +81,17 @@ class Goal:
         built = measured[0].figures
         assert built is not None
         limit = self.value(built) * (1 - self.least_gain)
+        # A file that stays within its pages may have less code.
+        code = _code(built) * (1 - self.least_gain) if self.verb == "smaller" else 0.0
         better = [
             one
             for one in measured[1:]
-            if one.figures is not None and one.row.can_be_chosen and self.value(one.figures) < limit
+            if one.figures is not None
+            and one.row.can_be_chosen
+            and (
+                self.value(one.figures) < limit
+                or (self.value(one.figures) <= self.value(built) and _code(one.figures) < code)
+            )
         ]
         # The bytes of a file come in pages, so rows with different code may have equal files.
         for value in (self.value, _code):

@@ -48,16 +48,14 @@ class Measuring:
         self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
         self._times, self._scratch, self._say = times, scratch, say
         self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
-        # A link with sources compiles them; for an estimate they are units.
-        self._link_seconds = program.link.seconds if program.link.sources and not goal.estimate else 0.0
         self.budget = Budget(times * max(build_seconds, self._base(), _FEWEST_SECONDS))
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
-        self._program_was_compiled = False
+        self._absent: Objects | None = None
 
     def _base(self) -> float:
         """CPU seconds of the build's compiles of this program."""
-        return sum(self._seconds.values()) + self._link_seconds
+        return sum(self._seconds.values())
 
     def measure(self, was_recorded: bool = True) -> list[Measured]:
         """The program as it was built, then each row. Rows that fail or do not fit say why.
@@ -70,8 +68,11 @@ class Measuring:
         found: list[Measured] = []
         measure = self._goal.measure
         if not isinstance(measure, Estimate):
-            figures = measure(pathlib.Path(self._program.link.output))
-            found.append(Measured(AS_BUILT, figures, self._base() or None))
+            program = pathlib.Path(self._program.link.output)
+            if program.exists():
+                found.append(Measured(AS_BUILT, measure(program), self._base() or None))
+            else:
+                found.append(self._row(AS_BUILT))
         if self._goal.estimate or not was_recorded:
             found.append(self._same_options())
         if not was_recorded:
@@ -79,8 +80,11 @@ class Measuring:
             self._seconds = {output: one.seconds for output, one in objects.items()}
             self.budget = Budget(self._times * max(self._base(), _FEWEST_SECONDS))
         built = found[0].figures
-        if built is None:
+        if built is None and self._goal.estimate:
             raise RunError(f"an estimate for {built_name(self._program)}", found[0].why_not, REMEDY)
+        if built is None:
+            wrong = f"is not there, and cannot be linked again: {found[0].why_not}"
+            raise RunError(self._program.link.output, wrong, "Name another with --program=")
         for row in self._goal.rows:
             found.append(self._row(row))
             measured = found[-1].figures
@@ -125,7 +129,7 @@ class Measuring:
         """The objects of a row, or why there are none."""
         flags = row.compile_flags
         if flags is None:
-            return {}, ""
+            return self._built_again(), ""
         if flags not in self._compiled:
             estimate = self._base() * row.factor
             # A budget below one compile of the program would give no answer.
@@ -141,6 +145,14 @@ class Measuring:
                 return {}, self._too_much(estimate)
             self._compiled[flags] = done
         return self._compiled[flags], ""
+
+    def _built_again(self) -> Objects:
+        """What stands for objects of the build that are not there, with its options; outside the budget."""
+        if self._absent is None:
+            only = self._parts.absent
+            done = self._relinker.compile((), Budget(float("inf")), self._seconds, 1.0, AS_BUILT.name, self._say, only)
+            self._absent = done or {}
+        return self._absent
 
     def _too_much(self, estimate: float) -> str:
         return (
@@ -166,12 +178,11 @@ class Measuring:
         self, measure: Callable[[pathlib.Path], Figures], row: Row, objects: Objects, refused: dict[str, str]
     ) -> Measured:
         link = self._program.link
-        price = self._link_seconds * (1.0 if row.compile_flags is None else row.factor)
-        if price > self.budget.left and self._program_was_compiled:
-            return Measured(row, None, why_not=self._too_much(price))
-        self._program_was_compiled |= price > 0
+        if refused.keys() & self._parts.absent:
+            instead = {output: one for output, one in self._built_again().items() if output in refused}
+            objects = {**objects, **instead}
         try:
-            # As `mlgo build` does: links compile too, sources of theirs or the bitcode of -flto.
+            # As `mlgo build` does: links compile too, the bitcode of -flto.
             linked, seconds = self._relinker.link(link, objects, row.config, built_name(self._program))
             self.budget.settle(0.0, seconds)
             figures = measure(linked)
@@ -180,9 +191,10 @@ class Measuring:
             if own:
                 return self._linked(measure, own, objects, refused)
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
-        total = sum(one.seconds for one in objects.values()) if objects else sum(self._seconds.values())
+        compiled = row.compile_flags is not None
+        total = sum(one.seconds for one in objects.values()) if compiled else sum(self._seconds.values())
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
-        return Measured(row, figures, total + (seconds if link.sources else 0.0), "", refused, decisions)
+        return Measured(row, figures, total, "", refused, decisions)
 
 
 def rows_not_tried(measured: Sequence[Measured]) -> list[str]:

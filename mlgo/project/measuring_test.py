@@ -219,8 +219,11 @@ class ResultTest(unittest.TestCase):
         self.assertEqual((found.figures["code"], found.seconds), (700, 2.0))
         found = best(self.measured((700, 1000, 9.0), (700, 1000, 2.0)))
         self.assertEqual(found.seconds, 9.0)
-        self.assertIsNone(best(self.measured((900, 2000, 1.0))))
-        self.assertIsNone(best(self.measured((900, 1999, 1.0))))
+        self.assertIsNone(best(self.measured((1000, 2000, 1.0))))
+        self.assertIsNone(best(self.measured((1000, 1999, 1.0))))
+        self.assertIsNone(best(self.measured((900, 2001, 1.0))))
+        # The same pages, less code.
+        self.assertEqual(best(self.measured((950, 2000, 1.0), (900, 1999, 1.0))).figures["code"], 900)
         self.assertIsNone(best([*self.measured(), Measured(SMALLER_ROWS[0], None, why_not="x")]))
         thin = next(row for row in SMALLER_ROWS if not row.can_be_chosen)
         self.assertIsNone(best(self.measured((1, 1, 1.0), row=thin)))
@@ -295,7 +298,7 @@ class ResultTest(unittest.TestCase):
             (cache / "records.x").mkdir()
             (cache / "objects/.compile.x").mkdir(parents=True)
             with artefact.locked(cache):
-                self.assertEqual(sorted(os.listdir(cache)), [".gitignore", "objects"])
+                self.assertEqual(sorted(os.listdir(cache)), [".gitignore", "objects", "records.x"])
                 self.assertEqual(os.listdir(cache / "objects"), [])
                 with self.assertRaisesRegex(RunError, "is in use by another"), artefact.locked(cache):
                     pass

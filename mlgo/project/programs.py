@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mlgo.project.build import Build
+from mlgo.project.build import Build, linked_inputs
 from mlgo.project.command_line import Link
 from mlgo.project.size import code_bytes, machine_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -34,19 +34,31 @@ def built_name(program: Program) -> str:
 
 
 def programs_of(build: Build) -> list[Program]:
-    """Executables and shared libraries of a build, the largest first; tests, benchmarks and examples last."""
-    found: list[Program] = []
-    for link in build.links.values():
-        if is_question(link.output):
-            continue
-        code = None if {"-r", "--relocatable"} & set(link.words) else code_bytes(link.output)
-        if code is not None:
-            found.append(Program(link, code, machine_of(link.output)))
+    """Executables and shared libraries of a build, the largest first; tests, benchmarks and examples last.
+
+    Where none of them is there, as in a build that renames what it linked: those with most code in their objects.
+    """
+    links = [
+        link
+        for link in build.links.values()
+        if not is_question(link.output) and not {"-r", "--relocatable"} & set(link.words)
+    ]
+    found = [
+        Program(link, code, machine_of(link.output)) for link in links if (code := code_bytes(link.output)) is not None
+    ]
+    found = found or [_of_objects(link) for link in links if not os.path.exists(link.output)]
     # The folder of the project itself may be called `test`.
     above = os.path.commonpath([program.link.output for program in found]) if len(found) > 1 else ""
     return sorted(
         found, key=lambda program: (_is_trial(program.link.output[len(above) :]), -program.code, program.link.output)
     )
+
+
+def _of_objects(link: Link) -> Program:
+    """A program that is gone, by what is left of its objects."""
+    sizes = {path: code_bytes(path) for path in linked_inputs(link).values()}
+    objects = {path: code for path, code in sizes.items() if code is not None}
+    return Program(link, sum(objects.values()), machine_of(next(iter(objects))) if objects else "unknown")
 
 
 def is_question(path: str) -> bool:

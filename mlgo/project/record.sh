@@ -5,6 +5,9 @@
 #   MLGO_CC, MLGO_CXX  the machine's own compilers, for commands that clang refuses; may be empty
 #   MLGO_ASKED         the compiler that the build named by its path (started_compilers.c); takes their place
 #   MLGO_PATH          PATH without the links to this file
+#   MLGO_LINKS         folder of the links
+#   MLGO_LENIENT       set where the machine's compiler takes C that clang refuses, such as calls of undeclared functions
+#   MLGO_NO_OPENMP     set where the machine has no library for clang's -fopenmp: its own compiler takes such commands
 #   MLGO_RECORD        folder of records; empty: none
 #   MLGO_CONFIG        file for --config=; empty: none
 name=${0##*/}
@@ -77,11 +80,91 @@ if [ -n "${MLGO_RECORD-}" ]; then
         esac
     } 2>/dev/null >>"$record"
 fi
+
+# The machine's own compiler.
+run_other() {
+    by=other
+    rewind
+    # Words such as "ccache gcc -m64" are meant to be split.
+    # shellcheck disable=SC2086
+    PATH=$MLGO_PATH $other "$@"
+    code=$?
+    return $code
+}
+
+# As gcc would take the command: without options that only gcc has, and without the errors that clang makes of warnings.
+# What changes the meaning of a program stays, and is refused again. gcc checks the command first: its answer holds.
+run_as_gcc_would() {
+    case " $* " in *' -c '* | *.[cCi]' '* | *.c[cp]' '* | *.c[px+][px+]' '*)
+        rewind
+        # shellcheck disable=SC2086
+        if ! PATH=$MLGO_PATH $other "$@" -fsyntax-only; then
+            by=other
+            return
+        fi
+        ;;
+    esac
+    unknown=$("$MLGO_BIN/$tool" '-###' "$@" 2>&1 </dev/null | sed -n \
+        -e "s/.*error: unknown argument:\{0,1\} '\(-[^']*\)'.*/\1/p" \
+        -e "s/.*error: unsupported argument '\([0-9]*\)' to option '-flto='.*/-flto=\1/p")
+    dropped=
+    for word; do
+        shift
+        case "
+$unknown
+" in *"
+$word
+"*)
+            case $word in
+            -flto=*)
+                dropped="$dropped $word"
+                word=-flto
+                ;;
+            -f*charset* | -f*exceptions* | -ffixed-* | -fcall-* | -fplugin* | -f*struct* | -fhard* | -fstrub*) ;;
+            -fopenacc* | -fgnu-tm | -fsignaling-nans | -fsingle-precision-constant | -f*underscor*) ;;
+            -f* | -m*-split-unaligned-* | -mstringop-strategy=* | -minline-*-stringops* | -mbranch-cost=*)
+                dropped="$dropped $word"
+                continue
+                ;;
+            esac
+            ;;
+        esac
+        set -- "$@" "$word"
+    done
+    # shellcheck disable=SC2086
+    set -- $lto "$@" -Wno-everything
+    rewind
+    {
+        printf 'before\0'
+        times
+        printf '\0again\0'
+        printf '%s\0' $# "$@"
+    } 2>/dev/null >>"$record"
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only "$@" 2>/dev/null || return
+    code=0
+    echo "mlgo: clang runs this command without its own errors${dropped:+ and without$dropped}" >&2
+}
+
+# A source that is read from the standard input is kept for a second compiler.
+input=
+case "$tool $* " in
+ld' '* | *' -E '*) ;;
+*' - '*) input=$(mktemp) && cat >"$input" ;;
+esac
+rewind() {
+    [ -z "$input" ] || exec <"$input"
+}
+rewind
+
 export MLGO_NESTED=1
 by=clang
+openmp=
+case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) openmp=${other:+yes} ;; esac
 if [ $tool = ld ]; then
     by=ld
     PATH=$MLGO_PATH "$linker" "$@"
+elif [ -n "$openmp" ]; then
+    run_other "$@"
 else
     # Debian's dwz, which packages run, cannot read the .debug_addr of clang's DWARF 5.
     debug=${DEB_HOST_ARCH:+-fdebug-default-version=4}
@@ -91,23 +174,37 @@ else
     *' -c '* | *-include-pch*) ;;
     *-header' '* | *.gch' '* | *.pch' '*) only=-c ;;
     esac
-    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $lto "$@"
+    # Checks of old configure scripts call what they do not declare.
+    old=
+    [ "$tool${MLGO_LENIENT:+ yes}" != 'clang yes' ] || for each in function-declaration int; do
+        old="$old -Wno-error=implicit-$each"
+    done
+    # shellcheck disable=SC2086
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $old $lto "$@"
 fi
 code=$?
-if [ $code -ne 0 ] && [ -n "$other" ]; then
+question=yes
+if [ $code -ne 0 ] && [ $tool != ld ]; then
     # A question of configure, CMake, meson or Kbuild is answered by clang alone.
     case "$PWD/ $*" in
     *conftest* | *CMakeFiles/CMakeTmp* | *CMakeFiles/CMakeScratch* | *meson-private* | */dev/null* | *' -E '*) ;;
-    *' -c '* | *' -o '*)
-        echo "mlgo: clang refuses this command; '$other' runs it" >&2
-        by=other
-        # Words such as "ccache gcc -m64" are meant to be split.
-        # shellcheck disable=SC2086
-        PATH=$MLGO_PATH $other "$@"
-        code=$?
-        ;;
+    *' -c '* | *' -o '*) question= ;;
     esac
 fi
+if [ -z "$question" ] && [ $by = clang ] && [ -n "$other" ]; then
+    # The build may name another than CC.
+    case "$0,$other" in
+    "${MLGO_LINKS:-/absent}/$name,${MLGO_CC-}" | "${MLGO_LINKS:-/absent}/$name,${MLGO_CXX-}")
+        ! PATH=$MLGO_PATH command -v "$name" >/dev/null || other=$name
+        ;;
+    esac
+    run_as_gcc_would "$@"
+    if [ $code -ne 0 ] && [ $by = clang ]; then
+        echo "mlgo: clang refuses this command; '$other' runs it" >&2
+        run_other "$@"
+    fi
+fi
+[ -z "$input" ] || rm -f "$input"
 {
     printf '%s\0' "done" $code $by
     times

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ from mlgo.project.command_line import Compile, Link, understand
 from mlgo.project.compiler import Compiler
 from mlgo.project.records import read_records
 from mlgo.run.exit_codes import RunError
+
+_RECORDS = "records."
 
 
 class Recorded(NamedTuple):
@@ -40,20 +43,36 @@ def read(cache: pathlib.Path, verb: str) -> Recorded:
 def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say: Callable[[str], None]) -> int:
     """Runs the build and adds what it made to what is known of builds before; its exit code."""
     recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
-    with tempfile.TemporaryDirectory(dir=cache, prefix="records.") as records:
-        path = pathlib.Path(records)
-        environment = recording.environment_of(compiler, cache / "path", os.environ, records=path)
-        code, seconds = recording.run_build(command, environment)
-        found, broken = read_records(path)
+    path = pathlib.Path(tempfile.mkdtemp(dir=cache, prefix=_RECORDS))
+    environment = recording.environment_of(compiler, cache / "path", os.environ, records=path)
+    code, seconds = recording.run_build(command, environment)
+    broken = _keep(cache, path, lambda kept, found: max(seconds, kept))
     if broken:
         say(f"{broken} commands of the build are not known: they were ended, or the disk is full")
+    return code
+
+
+def adopt(cache: pathlib.Path) -> None:
+    """Keeps what builds made whose `mlgo` was killed."""
+    for path in sorted(cache.glob(f"{_RECORDS}*")):
+        _keep(cache, path, lambda kept, found: kept + found)
+
+
+def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, float], float]) -> int:
+    """Adds what was recorded to what is known of builds before, and removes the folder.
+
+    Args: total: from the CPU seconds of the build that are known and those of the records to the new ones.
+    Returns: the number of records that are cut off.
+    """
+    found, broken = read_records(records)
     made = [each for one in found for each in understand(one)]
     kept = artefact.read_recording(cache)
     outputs = {each.output for each in made}
     before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
-    total = max(seconds, float(kept.get("build_seconds", 0.0)))
-    _write(cache, before, made, total, kept.get("changed", {}))
-    return code
+    seconds = total(float(kept.get("build_seconds", 0.0)), sum(one.seconds for one in found))
+    _write(cache, before, made, seconds, kept.get("changed", {}))
+    shutil.rmtree(records, ignore_errors=True)
+    return broken
 
 
 def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:

@@ -20,6 +20,9 @@ from mlgo.run.exit_codes import RunError
 _ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
 _COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld)(?:-\d[\d.]*)?")
 _ARCHIVER = re.compile(r"(?P<tool>llvm-(?:ar|nm|ranlib))(?:-\d+)?")
+#: The first gcc that refuses calls of functions without a declaration.
+_STRICT_GCC = 14
+_OPENMP = "libomp.so"
 _CMAKE, _STARTED_COMPILERS = "build_folder.cmake", "started_compilers.so"
 #: Compilers that clang is no substitute for, in CC and CXX.
 _VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
@@ -94,7 +97,7 @@ def environment_of(
     # The loader takes blanks and colons for the ends of names.
     if os.path.exists(library) and not re.search(r"[\s:]", library):
         made["LD_PRELOAD"] = f"{library}:{environment['LD_PRELOAD']}" if environment.get("LD_PRELOAD") else library
-    for variable in ("MLGO_NESTED", "MLGO_ASKED"):
+    for variable in ("MLGO_NESTED", "MLGO_ASKED", "MLGO_LENIENT", "MLGO_NO_OPENMP"):
         made.pop(variable, None)
     for variable, (clang, machines) in _VARIABLES.items():
         given = shlex.split(environment.get(variable, ""))
@@ -105,6 +108,11 @@ def environment_of(
             # A launcher in front of the compiler and options behind it stay.
             words = [*given[: own[0]], str(compiler.recorders / clang), *given[own[0] + 1 :]] if own else None
             made[variable] = shlex.join(words) if words else str(compiler.recorders / clang)
+    version = _answer([*shlex.split(made["MLGO_CC"]), "-dumpversion"], path).partition(".")[0]
+    if version.isdecimal() and int(version) < _STRICT_GCC:
+        made["MLGO_LENIENT"] = "yes"
+    if _answer([compiler.tool("clang"), f"-print-file-name={_OPENMP}"], path) == _OPENMP:
+        made["MLGO_NO_OPENMP"] = "yes"
     if not (compiler.bin / "clang-scan-deps").exists() and (compiler.recorders / _CMAKE).exists():
         made.setdefault("CMAKE_TOOLCHAIN_FILE", str(compiler.recorders / _CMAKE))
     if records:
@@ -115,6 +123,15 @@ def environment_of(
         files = environment.get("CCACHE_EXTRAFILES")
         made |= {"CCACHE_EXTRAFILES": f"{files}:{config}" if files else str(config), "SCCACHE_RECACHE": "1"}
     return made
+
+
+def _answer(command: Sequence[str], path: str) -> str:
+    """What a compiler prints; "": it cannot be asked."""
+    try:
+        environment = {**os.environ, "PATH": path}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout.strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:

@@ -1,7 +1,8 @@
 """Reads what record.sh wrote: one record for each command of a compiler or linker that a build ran.
 
 A record is a sequence of texts, each with a NUL behind it: `mlgo-record-1`, tool, folder, number of words, words; for
-each response file `response`, name, content; `done`, exit code, who ran it, what `times` of sh prints, and `end`.
+each response file `response`, name, content; where clang was given other words, `before`, what `times` of sh prints,
+`again`, their number, words; `done`, exit code, who ran it, what `times` of sh prints, and `end`.
 A process writes into a file of its own, so that parallel builds need no lock; a killed one leaves no `end`.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader
 
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
+_BEFORE, _AGAIN = "before", "again"
 _TIME = re.compile(r"(\d+)m([\d.]+)s")
 
 
@@ -66,6 +68,13 @@ def _record(texts: Iterator[str], ended: int) -> Record:
         name = next(texts)
         responses[name] = next(texts)
         kind = next(texts)
+    before = 0.0
+    if kind == _BEFORE:
+        before = _child_seconds(next(texts))
+        if next(texts) != _AGAIN:
+            raise ValueError(_AGAIN)
+        words = [next(texts) for _ in range(int(next(texts)))]
+        kind = next(texts)
     if kind != _DONE:
         raise ValueError(kind)
     code, by, times = int(next(texts)), next(texts), next(texts)
@@ -73,7 +82,7 @@ def _record(texts: Iterator[str], ended: int) -> Record:
         raise ValueError("no end")
     on_disk = response_file_reader(directory)
     expanded = expand_response_files(words, lambda name: responses[name] if name in responses else on_disk(name))
-    return Record(tool, directory, tuple(expanded), code, by, _child_seconds(times), ended)
+    return Record(tool, directory, tuple(expanded), code, by, _child_seconds(times) - before, ended)
 
 
 def _child_seconds(times: str) -> float:

@@ -14,6 +14,19 @@ printf '%s: %s\\n' "${0##*/}" "$*"
 case " $* " in *' --fail '*) exit 3 ;; esac
 """
 
+#: A clang that knows neither -fipa-pta nor a number of jobs nor -fcall-used-rax.
+GCC_OPTIONS = """#!/bin/sh
+for word; do
+    case $word in
+    -fipa-pta) echo "clang: error: unknown argument '$word'; did you mean '-fno-pta'?" >&2; failed=yes ;;
+    -fcall-used-rax) echo "clang: error: unknown argument: '$word'" >&2; failed=yes ;;
+    -flto=4) echo "clang: error: unsupported argument '4' to option '-flto='" >&2; failed=yes ;;
+    esac
+done
+[ -z "$failed" ] || exit 1
+echo "clang: $*"
+"""
+
 
 class RecordsTest(unittest.TestCase):
     def setUp(self):
@@ -29,7 +42,7 @@ class RecordsTest(unittest.TestCase):
             (self.links / name).symlink_to(pathlib.Path(__file__).resolve().with_name("record.sh"))
         self.path = f"{self.folder / 'machine'}:/usr/bin:/bin"
 
-    def run_tool(self, name, *words, code=0, folder=None, **variables):
+    def run_tool(self, name, *words, code=0, folder=None, stdin=os.devnull, **variables):
         environment = {
             "PATH": f"{self.links}:{self.path}",
             "MLGO_PATH": self.path,
@@ -38,9 +51,15 @@ class RecordsTest(unittest.TestCase):
             "MLGO_CC": "gcc",
             **variables,
         }
-        done = subprocess.run(
-            [self.links / name, *words], cwd=folder or self.folder, env=environment, capture_output=True, text=True
-        )
+        with open(stdin) as given:
+            done = subprocess.run(
+                [self.links / name, *words],
+                cwd=folder or self.folder,
+                env=environment,
+                stdin=given,
+                capture_output=True,
+                text=True,
+            )
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout, done.stderr
 
@@ -73,7 +92,9 @@ class RecordsTest(unittest.TestCase):
 
     def test_the_machines_compiler_runs_what_clang_refuses(self):
         said, errors = self.run_tool("gcc", "--fail", "-c", "a.c")
-        self.assertEqual(said, "clang: --fail -c a.c\ngcc: --fail -c a.c\n")
+        gcc = ["gcc: --fail -c a.c -fsyntax-only", "gcc: --fail -c a.c"]
+        clang = ["clang: --fail -c a.c", "clang: --fail -c a.c -Wno-everything"]
+        self.assertEqual(said.splitlines(), [clang[0], gcc[0], clang[1], gcc[1]])
         self.assertIn("clang refuses this command; 'gcc' runs it", errors)
         self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
 
@@ -85,6 +106,53 @@ class RecordsTest(unittest.TestCase):
         said = self.run_tool("gcc", "--fail", "-c", "a.c", MLGO_ASKED=str(asked))[0]
         self.assertEqual(said.splitlines()[-1], "asked: unset --fail -c a.c")
         self.assertEqual(self.run_tool("ld", "-r", MLGO_ASKED=str(asked))[0], "asked: unset -r\n")
+
+    def test_what_only_gcc_has_is_left_out(self):
+        (self.folder / "bin/clang").write_text(GCC_OPTIONS)
+        words = ("-O2", "-fipa-pta", "-flto=4", "-fcall-used-rax", "-c", "a b.c")
+        said, errors = self.run_tool("gcc", "-O2", "-fipa-pta", "-flto=4", "-c", "a b.c")
+        lld = "--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments"
+        self.assertEqual(said.splitlines()[-1], f"clang: {lld} -O2 -flto -c a b.c -Wno-everything")
+        self.assertIn("clang runs this command without its own errors and without -fipa-pta -flto=4", errors)
+        (record,) = self.read()
+        self.assertEqual((record.by, record.exit_code), ("clang", 0))
+        self.assertEqual(record.words, (*lld.split(), "-O2", "-flto", "-c", "a b.c", "-Wno-everything"))
+        # What changes the meaning of a program is not.
+        self.assertEqual(self.run_tool("gcc", *words)[0].splitlines()[-1], f"gcc: {' '.join(words)}")
+        self.assertEqual(self.read()[-1].by, "other")
+
+    def test_a_command_that_gcc_refuses_too_is_not_tried_without_options(self):
+        (self.folder / "bin/clang").write_text(GCC_OPTIONS)
+        said, errors = self.run_tool("gcc", "-fipa-pta", "-c", "--fail-too", "a.c", code=1)
+        self.assertEqual((said, errors.count("unknown")), ("gcc: -fipa-pta -c --fail-too a.c -fsyntax-only\n", 1))
+
+    def test_a_source_from_the_standard_input_reaches_all_compilers(self):
+        for path, more in (("bin/clang", GCC_OPTIONS), ("machine/gcc", "")):
+            (self.folder / path).write_text('#!/bin/sh\necho "${0##*/}: $(cat)"\n' + more)
+        source = self.folder / "source"
+        source.write_text("int i;")
+        said = self.run_tool("gcc", "-fipa-pta", "-x", "c", "-c", "-o", "a.o", "-", stdin=source)[0]
+        self.assertEqual(said.splitlines()[:3], ["clang: int i;", "gcc: int i;", "clang: int i;"])
+
+    def test_openmp_without_its_library_is_for_the_machines_compiler(self):
+        words = ("-fopenmp", "-c", "a.c")
+        self.assertEqual(self.run_tool("gcc", *words, MLGO_NO_OPENMP="yes")[0], "gcc: -fopenmp -c a.c\n")
+        self.assertEqual(self.run_tool("gcc", *words, MLGO_NO_OPENMP="yes", MLGO_CC="")[0], "clang: -fopenmp -c a.c\n")
+        self.assertEqual(self.run_tool("gcc", *words)[0], "clang: -fopenmp -c a.c\n")
+        self.run_tool("gcc", *words, "--fail-too", code=3, MLGO_NO_OPENMP="yes")
+        self.assertEqual(sorted(record.by for record in self.read()), ["clang", "clang", "other", "other"])
+
+    def test_old_c_on_a_machine_that_takes_it(self):
+        lenient = "-Wno-error=implicit-function-declaration -Wno-error=implicit-int"
+        self.assertEqual(self.run_tool("gcc", "-c", "a.c", MLGO_LENIENT="yes")[0], f"clang: {lenient} -c a.c\n")
+        self.assertEqual(self.run_tool("g++", "-c", "a.cc", MLGO_LENIENT="yes")[0], "clang++: -c a.cc\n")
+
+    def test_the_compiler_that_the_build_named_takes_the_place_of_cc(self):
+        (self.folder / "machine/gcc-9").write_text(FAKE.replace("--fail", "--fail-too"))
+        (self.folder / "machine/gcc-9").chmod(0o755)
+        (self.links / "gcc-9").symlink_to(self.links / "gcc")
+        said = self.run_tool("gcc-9", "--fail", "-c", "a.c", MLGO_LINKS=str(self.links))[0]
+        self.assertEqual(said.splitlines()[-1], "gcc-9: --fail -c a.c")
 
     def test_a_question_of_configure_is_answered_by_clang(self):
         self.assertEqual(self.run_tool("gcc", "--fail", "-c", "conftest.c", code=3)[0], "clang: --fail -c conftest.c\n")

@@ -6,12 +6,12 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from mlgo.project import child
 from mlgo.project.budget import Budget
 from mlgo.project.build import Build, is_archive, linked_inputs
-from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized
+from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized, without_language
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
 from mlgo.project.progress import Progress
@@ -19,6 +19,9 @@ from mlgo.run.exit_codes import RunError
 
 # Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
 _LONGEST_COMMAND = 100_000
+# A symbol in objects of gcc's -flto that hold no machine code.
+_GCC_LTO = b"__gnu_lto_slim"
+_OPENMP = "-fopenmp"
 
 
 class Parts:
@@ -26,13 +29,16 @@ class Parts:
 
     Attributes:
       units: objects that clang can compile again, by their outputs.
+      absent: outputs of units whose objects are not there: the build removed them, or a link made them itself.
       others: object or source -> why it stays as it was built.
     """
 
     def __init__(self, build: Build, link: Link):
         self.build = build
         self.units: dict[str, Compile] = {}
+        self.absent: set[str] = set()
         self.others: dict[str, str] = {}
+        self._sources: dict[tuple[str, str], str] = {}
         self._seen: set[str] = set()
         self._collect(link)
 
@@ -44,17 +50,28 @@ class Parts:
         """The number of units at -O0, which is clang's level where none is given."""
         return sum(not is_optimized(unit.words) for unit in self.units.values())
 
-    def add_sources(self, link: Link) -> None:
-        """Counts what a link compiles itself as units too: for measures of objects, which link nothing."""
-        for unit in compiles_of(link):
-            self._add(unit.source, unit)
+    def compiled_by(self, link: Link, path: str) -> str | None:
+        """Output of the unit whose source at `path` a link compiles itself; None: there is none."""
+        return self._sources.get((link.output, path))
 
     def _collect(self, link: Link) -> None:
         if link.output in self._seen:
             return
         self._seen.add(link.output)
+        for unit in compiles_of(link):
+            self._add(unit.source, unit)
+            if unit.output in self.units:
+                self._sources[link.output, unit.source] = unit.output
+                self.absent.add(unit.output)
         for path in linked_inputs(link).values():
-            if is_archive(pathlib.Path(path)):
+            if not os.path.exists(path):
+                made = self.build.made_object(path)
+                if made is None:
+                    self.others[path] = "was removed after the link"
+                else:
+                    self._add(path, made)
+                    self.absent |= {made.output} & self.units.keys()
+            elif is_archive(pathlib.Path(path)):
                 for member in self.build.members(path):
                     self._add(f"{path}({member.name})", self.build.made_content(member.name, member.content))
             elif _is_object(path):
@@ -66,7 +83,8 @@ class Parts:
         elif made is None:
             self.others[shown] = "no recorded command made it"
         elif made.by != "clang":
-            self.others[made.source] = "clang refuses its options"
+            without = _OPENMP in made.words
+            self.others[made.source] = f"needs libomp for {_OPENMP}" if without else "clang refuses it"
         elif made.assembles:
             self.others[made.source] = "is assembly"
         elif not os.path.exists(made.source):
@@ -96,6 +114,7 @@ class Relinker:
         factor: float,
         name: str,
         say: Callable[[str], None],
+        only: Collection[str] | None = None,
     ) -> dict[str, Compiled] | None:
         """Compiles all units, or as many as the budget holds.
 
@@ -103,10 +122,11 @@ class Relinker:
           seconds: output of the build -> CPU seconds of its compile.
           factor: estimate of what these compiles take, in times of `seconds`.
           name, say: of the row, for progress.
+          only: outputs of the units; None: all.
 
         Returns: output of the build -> result; None: the budget does not hold them. What was compiled is kept.
         """
-        units = list(self._parts.units.values())
+        units = [unit for output, unit in self._parts.units.items() if only is None or output in only]
         kept = {unit.output: self.units.kept(unit, flags) for unit in units}
         new = [unit for unit in units if kept[unit.output] is None]
         # What was compiled before counts too, so that a run that goes on ends as one that was not interrupted.
@@ -159,8 +179,14 @@ class Relinker:
         self, link: Link, objects: dict[str, Compiled], flags: Sequence[str], output: pathlib.Path
     ) -> tuple[pathlib.Path, float]:
         words = list(link.words)
+        compiles_none = False
         for (place, part), path in linked_inputs(link).items():
-            replaced = self._replaced(path, objects, flags)
+            source = self._parts.compiled_by(link, path)
+            if source in objects and objects[source].object is not None:
+                replaced: str | None = str(objects[source].object)
+                compiles_none = True
+            else:
+                replaced = self._replaced(path, objects, flags)
             if replaced is None:
                 continue
             if part:
@@ -173,6 +199,12 @@ class Relinker:
                     words[place - 1] = "-Wl,--as-needed"  # Takes the place of a separate -l.
             else:
                 words[place] = replaced
+        if compiles_none:
+            words = list(without_language(words))
+        if link.by == "other" and _OPENMP in words:
+            words[words.index(_OPENMP)] = f"{_OPENMP}=libgomp"  # As the machine's own compiler links it.
+        if any(word.startswith("-flto") for word in words) and not any(map(_names_linker, words)):
+            words.insert(0, "-fuse-ld=lld")  # GNU ld has no plug-in for these objects.
         if link.tool == "ld":
             command = [shutil.which("ld") or self._compiler.tool("ld.lld"), *words, "-o", str(output)]
         else:
@@ -190,22 +222,29 @@ class Relinker:
 
     def _replaced(self, path: str, objects: dict[str, Compiled], flags: Sequence[str]) -> str | None:
         """What stands for an input of a link; None: the input itself."""
-        if is_archive(pathlib.Path(path)):
-            return self._archive(path, objects)
-        if not _is_object(path):
-            return None
+        if os.path.exists(path):
+            if is_archive(pathlib.Path(path)):
+                return self._archive(path, objects)
+            if not _is_object(path):
+                return None
         made = self._parts.build.made_object(path)
         if isinstance(made, Link):
             if "-r" in made.words or "--relocatable" in made.words:
                 output = self._unique(os.path.basename(path))
                 return str(self._link(made, objects, (), output)[0])
             return None
-        return _object(made, objects)
+        new = _object(made, objects)
+        if new is None and os.path.exists(path):
+            _refuse_gcc_lto(path, pathlib.Path(path).read_bytes())
+        return new
 
     def _archive(self, path: str, objects: dict[str, Compiled]) -> str | None:
         members = self._parts.build.members(path)
         made = [self._parts.build.made_content(member.name, member.content) for member in members]
         replaced = [_object(unit, objects) for unit in made]
+        for member, new in zip(members, replaced):
+            if new is None:
+                _refuse_gcc_lto(f"{path}({member.name})", member.content)
         if not any(replaced):
             return None
         archive = self._unique(os.path.basename(path))
@@ -248,12 +287,23 @@ def _object(made: Compile | Link | None, objects: dict[str, Compiled]) -> str | 
     return str(compiled.object) if compiled is not None and compiled.object is not None else None
 
 
+def _refuse_gcc_lto(shown: str, content: bytes) -> None:
+    """Raises: RunError: an object holds no machine code, but what gcc reads again when it links."""
+    if _GCC_LTO in content:
+        wrong = "was made by gcc's -flto, and clang's links cannot read it"
+        raise RunError(os.path.basename(shown), wrong, "This row is left out")
+
+
 def _is_object(path: str) -> bool:
     """Whether the file may be an object: not a shared library, and no text such as a linker script."""
     with open(path, "rb") as file:
         begin = file.read(18)
     is_shared = begin[:4] == b"\x7fELF" and begin[16:18] in (b"\3\0", b"\0\3")
     return begin[:4] in (b"\x7fELF", b"BC\xc0\xde") and not is_shared
+
+
+def _names_linker(word: str) -> bool:
+    return word.startswith(("-fuse-ld=", "--ld-path=", "-fno-lto"))
 
 
 def _quoted(word: str) -> str:

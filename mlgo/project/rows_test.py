@@ -26,6 +26,7 @@ ROWS = (
 class FakeParts:
     def __init__(self, units):
         self.units = {unit.output: unit for unit in units}
+        self.absent = set()
 
 
 class FakeRelinker:
@@ -33,20 +34,24 @@ class FakeRelinker:
 
     jobs = 1
     refused = None
+    is_broken = False
 
     def __init__(self, folder):
         self.folder, self.compiled, self.linked = folder, [], 0
 
-    def compile(self, flags, budget, seconds, factor, name, say):
+    def compile(self, flags, budget, seconds, factor, name, say, only=None):
+        if only is not None:
+            seconds = {output: time for output, time in seconds.items() if output in only}
         if not budget.reserve(factor * sum(seconds.values())):
             return None
         budget.settle(factor * sum(seconds.values()), factor * sum(seconds.values()))
-        self.compiled.append(flags)
+        if seconds:
+            self.compiled.append(flags)
         return {output: Compiled(pathlib.Path(output), 1.0) for output in seconds}
 
     def link(self, link, objects, flags, name):
         self.linked += 1
-        if self.refused in flags:
+        if self.is_broken or self.refused in flags:
             raise RunError("linking", "unknown argument", "")
         path = self.folder / name
         path.write_bytes(bytes(100 - 10 * len(objects) - 5 * len(flags)))
@@ -82,11 +87,12 @@ class MeasuringRowsTest(unittest.TestCase):
             "",
         )
 
-    def measure(self, times, sources=(), seconds=2.0, was_recorded=True):
+    def measure(self, times, sources=(), seconds=2.0, was_recorded=True, absent=()):
         units = [Compile("clang", "/", (), f"/{n}.c", f"/{n}.o", "clang", seconds / 2, False) for n in range(2)]
         link = Link("clang", "/", (), str(self.folder / "built"), "clang", 4.0, tuple(sources))
         self.relinker = FakeRelinker(self.folder)
-        parts = FakeParts([] if sources and not self.goal.estimate else units)
+        parts = FakeParts(units)
+        parts.absent = set(absent)
         program = Program(link, 1, "x86-64")
         measuring = Measuring(self.goal, program, parts, self.relinker, times, 0.0, self.folder, self.said.append)
         measured = measuring.measure(was_recorded)
@@ -138,10 +144,20 @@ class MeasuringRowsTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "an estimate for built: 0.o: wrote no cost. Count what a run executes"):
             self.measure(2.0)
 
-    def test_a_link_that_compiles(self):
-        found, measured = self.measure(1.1, sources=["/a.c"])
-        self.assertEqual(found["linker"], 95)
-        self.assertIsNotNone(found["small"])
+    def test_objects_that_are_not_there_are_made_outside_the_budget(self):
+        found, _ = self.measure(1.0, absent=["/1.o"])
+        self.assertEqual(found, {"as built": 200, "linker": 85, "small": 75, "small, linker": 70, "smaller": None})
+        self.assertEqual(self.relinker.compiled, [(), ("-s",)])
+
+    def test_a_program_that_is_not_there_is_linked_again(self):
+        (self.folder / "built").unlink()
+        found, measured = self.measure(1.0)
+        self.assertEqual((found["as built"], measured[0].seconds), (100, 2.0))
+        (self.folder / "built").unlink()
+        FakeRelinker.is_broken = True
+        self.addCleanup(setattr, FakeRelinker, "is_broken", False)
+        with self.assertRaisesRegex(RunError, "built: is not there, and cannot be linked again: linking: unknown"):
+            self.measure(1.0)
 
 
 if __name__ == "__main__":
