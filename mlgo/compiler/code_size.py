@@ -5,6 +5,7 @@ Read from the ELF object in memory: llvm-size would be a process per compile, an
 
 import dataclasses
 
+from mlgo.compiler.outlined_code import charged
 from mlgo.corpus import elf
 from mlgo.corpus.elf import ElfError, ElfFile
 from mlgo.run.exit_codes import RunError
@@ -12,7 +13,12 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class FunctionCode:
-    """The code of one function: `size` in bytes, padding left out; `comdat` is its group's signature, or None."""
+    """The code of one function.
+
+    Attributes:
+      size: bytes, padding left out, with its share of what the machine outliner moved out of it (outlined_code.py).
+      comdat: signature of its group, or None.
+    """
 
     name: str
     size: int
@@ -74,18 +80,21 @@ def _functions(file: ElfFile) -> list[FunctionCode]:
     names = file.content(file.section(table.link))
     symbols = list(file.symbols(table))
     comdats = _comdats(file, symbols, names)
-    found: dict[tuple[int, int], FunctionCode] = {}
+    found: dict[tuple[int, int], tuple[str, int]] = {}
     for symbol in symbols:
         if symbol.kind not in (elf.STT_FUNC, elf.STT_GNU_IFUNC) or not symbol.section or not symbol.size:
             continue
         if not file.section(symbol.section).flags & elf.SHF_EXECINSTR:
             continue
-        function = FunctionCode(elf.string_at(names, symbol.name), symbol.size, comdats.get(symbol.section))
         # Constructors of complete and base objects are usually one function with two names.
-        place = (symbol.section, symbol.value)
-        if place not in found or function.name < found[place].name:
+        place, function = (symbol.section, symbol.value), (elf.string_at(names, symbol.name), symbol.size)
+        if place not in found or function[0] < found[place][0]:
             found[place] = function
-    return sorted(found.values(), key=lambda function: function.name)
+    functions = [
+        FunctionCode(found[place][0], size, comdats.get(place[0]))
+        for place, size in charged(file, symbols, found).items()
+    ]
+    return sorted(functions, key=lambda function: function.name)
 
 
 def _comdats(file: ElfFile, symbols: list[elf.Symbol], names: bytes) -> dict[int, str]:

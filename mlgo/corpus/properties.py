@@ -67,8 +67,8 @@ PROFILE = Property("profile", "are compiled with a profile; results hold with th
 LTO = Property("lto", "were compiled for LTO; the corpus compiles each of them alone, without what the link inlines")
 OUTLINER = Property(
     "outliner",
-    "are compiled with outlining switched on or off; what an outliner moves out of a function counts for another"
-    " symbol",
+    "are compiled with outlining switched on or off; results hold with it. What the machine outliner moves counts for"
+    " the functions it comes from, what the IR outliner moves for another symbol",
 )
 DEBUG = Property(
     "debug_info",

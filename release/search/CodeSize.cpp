@@ -2,10 +2,15 @@
 
 #include "CodeSize.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/Object/SymbolSize.h"
-#include "llvm/Support/Error.h"
+#include "OutlinedCode.h"
+#include "ValueOr.h"
 
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/SymbolSize.h"
+#include "llvm/Support/Casting.h"
+
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -15,18 +20,10 @@ using namespace llvm::object;
 namespace mlgo::search {
 namespace {
 
-/// The value, or another one if the object is not as expected. Then the size of
-/// a function is not known, and the search less precise.
-template <typename T> T valueOr(Expected<T> Value, T Otherwise) {
-  if (Value)
-    return std::move(*Value);
-  consumeError(Value.takeError());
-  return Otherwise;
-}
-
 struct Code {
   std::string Name;
-  double Bytes;
+  /// Of its bytes, what counts.
+  double Share;
 };
 
 bool isCode(const SymbolRef &Symbol, const ObjectFile &Object) {
@@ -44,7 +41,9 @@ void addSizes(Build &Of, const ObjectFile &Object, const Functions &Defined,
   for (const SectionRef &Section : Object.sections())
     if (Section.isText())
       Of.CodeBytes += Section.getSize();
-  DenseMap<std::pair<uint64_t, uint64_t>, Code> ByPlace;
+  std::map<Place, Code> ByPlace;
+  BytesByPlace Bytes;
+  std::set<Place> Outlined;
   for (const auto &[Symbol, Size] : computeSymbolSizes(Object)) {
     if (Size == 0 || !isCode(Symbol, Object))
       continue;
@@ -54,17 +53,25 @@ void addSizes(Build &Of, const ObjectFile &Object, const Functions &Defined,
     const double Share = valueOr(Symbol.getFlags(), 0u) & SymbolRef::SF_Weak
                              ? ShareOfInlineFunction
                              : 1;
-    const auto Place = std::pair(
+    const Place At = {
         valueOr(Symbol.getSection(), Object.section_end())->getIndex(),
-        valueOr(Symbol.getAddress(), uint64_t(0)));
-    const Code Here = {escaped(std::string_view(Name)), Size * Share};
-    const auto [Known, IsNew] = ByPlace.try_emplace(Place, Here);
-    if (!IsNew && Defined.count(Here.Name) &&
-        !Defined.count(Known->second.Name))
+        valueOr(Symbol.getAddress(), uint64_t(0))};
+    const Code Here = {escaped(std::string_view(Name)), Share};
+    const auto [Known, IsNew] = ByPlace.try_emplace(At, Here);
+    if (IsNew ||
+        (Defined.count(Here.Name) && !Defined.count(Known->second.Name))) {
       Known->second = Here;
+      Bytes[At] = Size;
+      if (isOutlined(Name))
+        Outlined.insert(At);
+    }
   }
-  for (const auto &[_, Here] : ByPlace)
-    Of.Sizes[Here.Name] += Here.Bytes;
+  if (const auto *const Elf = dyn_cast<ELFObjectFileBase>(&Object);
+      Elf && !Outlined.empty())
+    chargeOutlined(Bytes, Outlined, *Elf);
+  for (const auto &[At, Here] : ByPlace)
+    if (Bytes[At] > 0)
+      Of.Sizes[Here.Name] += Bytes[At] * Here.Share;
 }
 
 } // namespace mlgo::search

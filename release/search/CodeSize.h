@@ -17,8 +17,9 @@ namespace mlgo::search {
 /// too: an image has it once.
 inline constexpr double ShareOfInlineFunction = 0.5;
 
-/// Sets `Sizes` and `CodeBytes` of `Of`. Of several symbols at one address the
-/// one counts that `Defined` has.
+/// Sets `Sizes` and `CodeBytes` of `Of`. What the machine outliner moved counts
+/// for the functions that call it, in ELF objects. Of several symbols at one
+/// address the one counts that `Defined` has.
 ///
 /// \param Prefix what the target puts before each symbol
 ///   (DataLayout::getGlobalPrefix), or 0.
