@@ -158,12 +158,14 @@ rewind
 
 export MLGO_NESTED=1
 by=clang
-openmp=
-case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) openmp=${other:+yes} ;; esac
+for_other=
+case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac
+# CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
+case " $* " in *' -E '*' -fdeps-format='* | *' -fdeps-format='*' -E '*) for_other=${other:+yes} ;; esac
 if [ $tool = ld ]; then
     by=ld
     PATH=$MLGO_PATH "$linker" "$@"
-elif [ -n "$openmp" ]; then
+elif [ -n "$for_other" ]; then
     run_other "$@"
 else
     # Debian's dwz, which packages run, cannot read the .debug_addr of clang's DWARF 5.

@@ -23,7 +23,7 @@ _ARCHIVER = re.compile(r"(?P<tool>llvm-(?:ar|nm|ranlib))(?:-\d+)?")
 #: The first gcc that refuses calls of functions without a declaration.
 _STRICT_GCC = 14
 _OPENMP = "libomp.so"
-_CMAKE, _STARTED_COMPILERS = "build_folder.cmake", "started_compilers.so"
+_STARTED_COMPILERS = "started_compilers.so"
 #: Compilers that clang is no substitute for, in CC and CXX.
 _VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
 
@@ -113,8 +113,6 @@ def environment_of(
         made["MLGO_LENIENT"] = "yes"
     if _answer([compiler.tool("clang"), f"-print-file-name={_OPENMP}"], path) == _OPENMP:
         made["MLGO_NO_OPENMP"] = "yes"
-    if not (compiler.bin / "clang-scan-deps").exists() and (compiler.recorders / _CMAKE).exists():
-        made.setdefault("CMAKE_TOOLCHAIN_FILE", str(compiler.recorders / _CMAKE))
     if records:
         # A launcher that has the object already does not start the compiler.
         made |= {"CCACHE_DISABLE": "1", "SCCACHE_RECACHE": "1"}

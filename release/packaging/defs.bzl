@@ -136,12 +136,12 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         library = Label("//mlgo/project"),
         links = {"lib/mlgo/record/clang++": "clang"},
         files = {
-            Label("//mlgo/project:build_folder.cmake"): "lib/mlgo/record/build_folder.cmake",
             Label("//mlgo/project:started_compilers.so"): "lib/mlgo/record/started_compilers.so",
         },
         programs = {
             Label("//mlgo/project:launcher.py"): "bin/mlgo",
             Label("//mlgo/project:record.sh"): "lib/mlgo/record/clang",
+            Label("//mlgo/project:scan_modules.py"): "lib/mlgo/record/clang-scan-deps",
         },
         visibility = private,
     )
