@@ -102,7 +102,7 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
     cache = artefact.opened(folder)
     recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
     config = folder / artefact.CONFIG
-    environment = recording.environment_of(compiler, cache / "path", os.environ, config=config)
+    environment = recording.environment_of(compiler, cache / "path", os.environ, config=config, command=command)
     return recording.run_build(command, environment)[0]
 
 

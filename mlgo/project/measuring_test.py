@@ -14,7 +14,15 @@ from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.compiling import Units, prerequisites
 from mlgo.project.goal import Measured
-from mlgo.project.recording import compiler_place, environment_of, is_own_compiler, make_links, run_build
+from mlgo.project.recording import (
+    compiler_place,
+    cross_triple,
+    environment_of,
+    is_for_another_machine,
+    is_own_compiler,
+    make_links,
+    run_build,
+)
 from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
@@ -196,6 +204,45 @@ class CompilingTest(unittest.TestCase):
             self.assertTrue(is_own_compiler(name, "x86_64"), name)
         for name in ("i686-linux-gnu-gcc", "arm-none-eabi-gcc", "ccache", "gcc-ar", "nvcc", "clang-format", "ld.bfd"):
             self.assertFalse(is_own_compiler(name, "x86_64"), name)
+
+    def test_cross_compilers(self):
+        for path, triple in (
+            ("/usr/bin/aarch64-linux-gnu-gcc-12", "aarch64-linux-gnu"),
+            ("/usr/bin/riscv64-linux-gnu-g++", "riscv64-linux-gnu"),
+            # Their defaults are not clang's, or clang does not know their libraries.
+            ("/usr/bin/i686-linux-gnu-gcc", None),
+            ("/usr/bin/arm-linux-gnueabihf-gcc", None),
+            ("/opt/bin/aarch64-linux-gnu-gcc", None),
+            ("", None),
+        ):
+            self.assertEqual(cross_triple(path), triple, path)
+
+    def test_builds_for_another_machine(self):
+        for command, expected in (
+            (["./configure", "--host=aarch64-linux-gnu"], True),
+            (["sh", "-c", "../configure '--host=arm-none-eabi' && make"], True),
+            (["dpkg-buildpackage", "--host-arch", "arm64"], False),
+            (["dpkg-buildpackage", "--host-arch=arm64"], True),
+            (["./configure", "--host=x86_64-linux-gnu", "--hostname=x"], False),
+            (["make", "GHOST--host=arm"], False),
+        ):
+            self.assertEqual(is_for_another_machine(command, "x86_64"), expected, command)
+        command = ["./configure", "--host=aarch64-linux-gnu"]
+        self.assertNotIn("CC", environment_of(self.compiler, self.folder / "links", {}, command=command))
+        self.assertIn("CC", environment_of(self.compiler, self.folder / "links", {}, command=command[:1]))
+
+    def test_what_the_compilers_of_a_machine_say(self):
+        gcc = self.folder / "gcc"
+        for version, lenient in (("12", "yes"), ("13.2", "yes"), ("14", None), ("", None)):
+            gcc.write_text(f"#!/bin/sh\necho {version}\n")
+            gcc.chmod(0o755)
+            made = environment_of(self.compiler, self.folder / "links", {"CC": str(gcc), "MLGO_LENIENT": "before"})
+            self.assertEqual(made.get("MLGO_LENIENT"), lenient, version)
+        clang = self.folder / "prefix/bin/clang"
+        for answer, without in (("libomp.so", "yes"), ("/usr/lib/libomp.so", None)):
+            clang.write_text(f"#!/bin/sh\necho {answer}\n")
+            made = environment_of(self.compiler, self.folder / "links", {})
+            self.assertEqual(made.get("MLGO_NO_OPENMP"), without, answer)
 
     def test_exit_codes_of_builds(self):
         environment = {"PATH": "/bin:/usr/bin"}

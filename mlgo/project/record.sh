@@ -33,6 +33,16 @@ if [ $tool = ld ]; then
 else
     [ -z "${MLGO_NESTED-}" ] || exec "$MLGO_BIN/$tool" "$@"
 fi
+# A cross compiler: clang is told its architecture, and what it refuses is for that compiler.
+target=
+case $tool,$name in
+ld,*) ;;
+*,aarch64-linux-gnu-g* | *,riscv64-linux-gnu-g*)
+    target=--target=${name%-g*}
+    [ "$linker" != "$name" ] || other=$name
+    set -- "$target" "$@"
+    ;;
+esac
 # The linker of the machine needs a plug-in of this LLVM for objects of -flto. gcc finds its own.
 lto=
 case "$tool $* " in
@@ -84,6 +94,7 @@ fi
 # The machine's own compiler.
 run_other() {
     by=other
+    [ -z "$target" ] || shift
     rewind
     # Words such as "ccache gcc -m64" are meant to be split.
     # shellcheck disable=SC2086
@@ -92,13 +103,18 @@ run_other() {
     return $code
 }
 
+checked_by_other() {
+    [ -z "$target" ] || shift
+    # shellcheck disable=SC2086
+    PATH=$MLGO_PATH $other "$@" -fsyntax-only
+}
+
 # As gcc would take the command: without options that only gcc has, and without the errors that clang makes of warnings.
 # What changes the meaning of a program stays, and is refused again. gcc checks the command first: its answer holds.
 run_as_gcc_would() {
     case " $* " in *' -c '* | *.[cCi]' '* | *.c[cp]' '* | *.c[px+][px+]' '*)
         rewind
-        # shellcheck disable=SC2086
-        if ! PATH=$MLGO_PATH $other "$@" -fsyntax-only; then
+        if ! checked_by_other "$@"; then
             by=other
             return
         fi
@@ -161,7 +177,7 @@ by=clang
 for_other=
 case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac
 # CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
-case " $* " in *' -E '*' -fdeps-format='* | *' -fdeps-format='*' -E '*) for_other=${other:+yes} ;; esac
+case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+yes} ;; esac
 if [ $tool = ld ]; then
     by=ld
     PATH=$MLGO_PATH "$linker" "$@"
@@ -196,6 +212,7 @@ fi
 if [ -z "$question" ] && [ $by = clang ] && [ -n "$other" ]; then
     # The build may name another than CC.
     case "$0,$other" in
+    "${MLGO_LINKS:-/absent}/$name,$name") ;;
     "${MLGO_LINKS:-/absent}/$name,${MLGO_CC-}" | "${MLGO_LINKS:-/absent}/$name,${MLGO_CXX-}")
         ! PATH=$MLGO_PATH command -v "$name" >/dev/null || other=$name
         ;;

@@ -44,7 +44,7 @@ def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say:
     """Runs the build and adds what it made to what is known of builds before; its exit code."""
     recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
     path = pathlib.Path(tempfile.mkdtemp(dir=cache, prefix=_RECORDS))
-    environment = recording.environment_of(compiler, cache / "path", os.environ, records=path)
+    environment = recording.environment_of(compiler, cache / "path", os.environ, records=path, command=command)
     code, seconds = recording.run_build(command, environment)
     broken = _keep(cache, path, lambda kept, found: max(seconds, kept))
     if broken:

@@ -19,6 +19,10 @@ from mlgo.run.exit_codes import RunError
 #: Names that builds look for on PATH.
 _ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
 _COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld)(?:-\d[\d.]*)?")
+#: Cross compilers of gcc with the defaults that clang has for their triple.
+_CROSS = re.compile(r"(?P<triple>(?:aarch64|riscv64)-linux-gnu)-(?:gcc|g\+\+)(?:-\d[\d.]*)?")
+#: A build for another machine, whose compiler configure looks for.
+_HOST = re.compile(r"(?:^|[\s'\"])--host(?:-arch)?[= ](?P<host>\w+)")
 _ARCHIVER = re.compile(r"(?P<tool>llvm-(?:ar|nm|ranlib))(?:-\d+)?")
 #: The first gcc that refuses calls of functions without a declaration.
 _STRICT_GCC = 14
@@ -32,6 +36,21 @@ def is_own_compiler(name: str, machine: str) -> bool:
     """Whether a program of this name compiles C or C++ for `machine`, such as "x86_64"; a cross compiler does not."""
     match = _COMPILER.fullmatch(name)
     return match is not None and re.fullmatch(rf"(?:{machine}-(?:\w+-)?linux-gnu-)?", match["triple"] or "") is not None
+
+
+def cross_triple(path: str) -> str | None:
+    """The triple of a cross compiler that clang can stand for; None: it is no such compiler, or has its own libraries.
+
+    Args: path: absolute path of a program.
+    """
+    match = _CROSS.fullmatch(os.path.basename(path))
+    return match["triple"] if match and os.path.dirname(path) == "/usr/bin" else None
+
+
+def is_for_another_machine(command: Sequence[str], machine: str) -> bool:
+    """Whether the command of a build names a host that is not `machine`, such as "x86_64"."""
+    hosts = [match["host"] for word in command for match in _HOST.finditer(word)]
+    return any(host not in (machine, {"x86_64": "amd64"}.get(machine)) for host in hosts)
 
 
 def compiler_place(words: Sequence[str]) -> int | None:
@@ -57,6 +76,11 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
         for name in os.listdir(directory)
     }
     compilers = {*_ALWAYS, *(name for name in found if is_own_compiler(name, platform.machine()))}
+    triples = {
+        name: cross_triple(shutil.which(name, path=search_path) or "") for name in found if _CROSS.fullmatch(name)
+    }
+    usable = {triple for triple in set(triples.values()) if triple and _links_for(compiler, triple, search_path)}
+    compilers |= {name for name, triple in triples.items() if triple in usable}
     links = dict.fromkeys(compilers, compiler.recorders / "clang")
     for match in filter(None, map(_ARCHIVER.fullmatch, found)):
         links[match[0]] = compiler.bin / match["tool"]
@@ -73,6 +97,7 @@ def environment_of(
     records: pathlib.Path | None = None,
     config: pathlib.Path | None = None,
     project: pathlib.Path | None = None,
+    command: Sequence[str] = (),
 ) -> dict[str, str]:
     """The variables of a build whose compiles go through record.sh.
 
@@ -81,6 +106,7 @@ def environment_of(
       records: folder for records; None: none are written.
       config: file that each compile and link gets as --config=; None: none.
       project: folder in which compilers are the project's own; None: the current one.
+      command: the build.
     """
     path = os.pathsep.join(one for one in environment.get("PATH", os.defpath).split(os.pathsep) if one != str(links))
     made = {
@@ -104,6 +130,8 @@ def environment_of(
         own = [place for place, word in enumerate(given) if is_own_compiler(os.path.basename(word), platform.machine())]
         other = given or ([machines] if shutil.which(machines, path=path) else [])
         made[f"MLGO_{variable}"] = " ".join(other)
+        if not given and is_for_another_machine(command, platform.machine()):
+            continue
         if not given or own:
             # A launcher in front of the compiler and options behind it stay.
             words = [*given[: own[0]], str(compiler.recorders / clang), *given[own[0] + 1 :]] if own else None
@@ -121,6 +149,18 @@ def environment_of(
         files = environment.get("CCACHE_EXTRAFILES")
         made |= {"CCACHE_EXTRAFILES": f"{files}:{config}" if files else str(config), "SCCACHE_RECACHE": "1"}
     return made
+
+
+def _links_for(compiler: Compiler, triple: str, path: str) -> bool:
+    """Whether clang finds headers, libraries and a linker for another architecture."""
+    words = [f"--target={triple}", "-x", "c", "-", "-o", os.devnull]
+    source = b'#include <stdio.h>\nint main(void) { return puts(""); }\n'
+    environment = {**os.environ, "PATH": path}
+    try:
+        command = [compiler.tool("clang"), *words]
+        return not subprocess.run(command, env=environment, input=source, capture_output=True, check=False).returncode
+    except OSError:
+        return False
 
 
 def _answer(command: Sequence[str], path: str) -> str:

@@ -154,6 +154,22 @@ class RecordsTest(unittest.TestCase):
         said = self.run_tool("gcc-9", "--fail", "-c", "a.c", MLGO_LINKS=str(self.links))[0]
         self.assertEqual(said.splitlines()[-1], "gcc-9: --fail -c a.c")
 
+    def test_a_cross_compiler(self):
+        name = "aarch64-linux-gnu-gcc"
+        (self.folder / "machine" / name).write_text(FAKE.replace("--fail", "--fail-too"))
+        (self.folder / "machine" / name).chmod(0o755)
+        (self.links / name).symlink_to(self.links / "gcc")
+        self.assertEqual(self.run_tool(name, "-c", "a.c")[0], "clang: --target=aarch64-linux-gnu -c a.c\n")
+        self.assertEqual(self.read()[0].words, ("--target=aarch64-linux-gnu", "-c", "a.c"))
+        said = self.run_tool(name, "--fail", "-c", "a.c", MLGO_LINKS=str(self.links))[0].splitlines()
+        clang = "clang: --target=aarch64-linux-gnu --fail -c a.c"
+        gcc = f"{name}: --fail -c a.c"
+        self.assertEqual(said, [clang, f"{gcc} -fsyntax-only", f"{clang} -Wno-everything", gcc])
+
+    def test_a_scan_for_modules_by_gcc(self):
+        words = ("-E", "-fdeps-format=p1689r5", "a.cc")
+        self.assertEqual(self.run_tool("g++", *words, MLGO_CXX="gcc")[0], f"gcc: {' '.join(words)}\n")
+
     def test_a_question_of_configure_is_answered_by_clang(self):
         self.assertEqual(self.run_tool("gcc", "--fail", "-c", "conftest.c", code=3)[0], "clang: --fail -c conftest.c\n")
         self.assertEqual(self.read()[0].exit_code, 3)
