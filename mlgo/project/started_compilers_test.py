@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,25 @@ class StartedCompilersTest(unittest.TestCase):
         # A wrapper of the project, which starts the compiler itself.
         (self.folder / "machine/gcc").write_text("#!/bin/sh\necho wrapper\n")
         self.assertEqual(self.run_command("env", gcc, "-v"), "wrapper")
+
+    def test_a_build_that_clears_the_variables(self):
+        gcc = str(self.folder / "machine/gcc")
+        self.assertEqual(self.run_command("env", "-i", gcc, "-c", "a.c"), f"recorded {gcc} -c a.c")
+        self.assertEqual(self.run_command("env", "-i", "sh", "-c", f"{gcc} -c; :"), f"recorded {gcc} -c")
+        # By its name, on a PATH of the build's own.
+        for words in (["gcc", "-c"], ["sh", "-c", "gcc -c; :"], ["env", "env", "-i", "PATH=/bin", "gcc", "-c"]):
+            self.assertEqual(self.run_command("env", "-i", "PATH=/usr/bin:/bin", *words), "recorded  -c", words)
+        program = f"import subprocess; subprocess.run([{gcc!r}, '-c'], env={{'X': '1'}})"
+        self.assertEqual(self.run_command(sys.executable, "-c", program), f"recorded {gcc} -c")
+
+    def test_variables_that_stay_away(self):
+        # Below record.sh, in programs that start no compilers, and in builds that check what compilers read.
+        gcc = str(self.folder / "machine/gcc")
+        self.assertEqual(self.run_command("env", "-i", gcc, "-c", MLGO_NESTED="1"), "-c")
+        self.assertEqual(self.run_command("env", "-i", "printenv"), "")
+        shutil.copy("/usr/bin/env", self.folder / "bazel")
+        self.assertEqual(self.run_command("env", str(self.folder / "bazel"), gcc, "-c"), "-c")
+        self.assertNotIn("LD_PRELOAD", self.run_command("env", str(self.folder / "bazel")))
 
     def test_the_projects_copy_of_clang(self):
         gcc = str(self.folder / "project/gcc")
