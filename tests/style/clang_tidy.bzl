@@ -22,6 +22,7 @@ def _aspect_impl(target, ctx):
                 transitive = [target[CcInfo].compilation_context.headers, tools],
             ),
             tools = [ctx.executable._clang_tidy] + ctx.files._libraries,
+            toolchain = None,
             mnemonic = "ClangTidy",
             command = 'report=$1; shift; "$@" > "$report" 2> /dev/null; echo "exit code $?" >> "$report"',
             arguments = [

@@ -1,7 +1,7 @@
 """Compiles sources that no C++ target compiles, with options of their own."""
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cpp_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_TYPE", "find_cpp_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//toolchains/cc:llvm_toolchain.bzl", "llvm_toolchain")
@@ -75,6 +75,7 @@ def _embedded_module(ctx, source, toolchain, features, headers, context, name):
         arguments = compile.argv[1:],
         inputs = depset([source], transitive = [headers]),
         tools = toolchain.all_files,
+        toolchain = CC_TOOLCHAIN_TYPE,
         outputs = [object_file],
         env = compile.env,
         mnemonic = "CorpusCompile",
@@ -90,6 +91,7 @@ def _embedded_module(ctx, source, toolchain, features, headers, context, name):
         ],
         inputs = [object_file],
         tools = toolchain.all_files,
+        toolchain = CC_TOOLCHAIN_TYPE,
         outputs = [bitcode, command],
         mnemonic = "CorpusExtract",
         progress_message = "Extracting bitcode of %s for corpus %%{label}" % name,

@@ -20,6 +20,7 @@ def _tool_options_impl(ctx):
         mnemonic = "ToolOptions",
         progress_message = "Writing the flags of %{label}",
         tools = ctx.files._runtime,
+        toolchain = None,
     )
     return [DefaultInfo(files = depset([ctx.outputs.out]))]
 
