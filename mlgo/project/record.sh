@@ -161,6 +161,16 @@ $word
     echo "mlgo: clang runs this command without its own errors${dropped:+ and without$dropped}" >&2
 }
 
+# A question of configure, CMake, meson or Kbuild is answered by clang alone, and as without the options of mlgo.cfg, so
+# that a folder is configured as the one that was measured.
+question=
+case "$PWD/ $* " in
+*' conftest'* | */conftest[.0-9]* | */dev/null*) question=yes ;;
+*CMakeFiles/CMakeTmp* | *CMakeFiles/CMakeScratch* | */CompilerId* | *meson-private*) question=yes ;;
+*'-Wl,--version '* | *'-Wl,-v '*) question=yes ;;
+esac
+[ -z "$question" ] || MLGO_CONFIG=
+
 # A source that is read from the standard input is kept for a second compiler.
 input=
 case "$tool $* " in
@@ -201,15 +211,14 @@ else
     "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $old $lto "$@"
 fi
 code=$?
-question=yes
-if [ $code -ne 0 ] && [ $tool != ld ]; then
-    # A question of configure, CMake, meson or Kbuild is answered by clang alone.
-    case "$PWD/ $*" in
-    *conftest* | *CMakeFiles/CMakeTmp* | *CMakeFiles/CMakeScratch* | *meson-private* | */dev/null* | *' -E '*) ;;
-    *' -c '* | *' -o '*) question= ;;
+is_made=
+if [ $code -ne 0 ] && [ -z "$question" ]; then
+    case "$tool $*" in
+    ld' '* | *' -E '*) ;;
+    *' -c '* | *' -o '*) is_made=yes ;;
     esac
 fi
-if [ -z "$question" ] && [ $by = clang ] && [ -n "$other" ]; then
+if [ -n "$is_made" ] && [ $by = clang ] && [ -n "$other" ]; then
     # The build may name another than CC.
     case "$0,$other" in
     "${MLGO_LINKS:-/absent}/$name,$name") ;;

@@ -187,6 +187,17 @@ class RecordsTest(unittest.TestCase):
             self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
         )
 
+    def test_questions_are_answered_without_a_configuration(self):
+        for words in (["-Wl,--version"], ["-o", "conftest", "conftest.c"], ["-c", "-o", "/dev/null", "a.c"]):
+            said = self.run_tool("gcc", *words, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
+            self.assertEqual(said, f"clang: {' '.join(words)}\n")
+        # No question, also where the folder of a project is called so.
+        folder = self.folder / "conftest-project"
+        folder.mkdir()
+        words = ("-Wl,--version-script,a", "a.o")
+        said = self.run_tool("gcc", *words, folder=folder, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
+        self.assertEqual(said, "clang: --config=/a.cfg -Wl,--version-script,a a.o\n")
+
     def test_lto_links_with_the_linker_of_clang(self):
         lld = "--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments"
         for words, shown in (
