@@ -75,6 +75,8 @@ class Program:
       fingerprints: files that change whenever the headers of such sources change.
       training: runs for a profile; None: there are none.
       profiles: optimisation level -> profile that compiles at it use, made by llvm-profdata.
+      exports: version script of the shared library that its sources are; None: it exports what is visible. No part of
+        the digest, because the program does not depend on it.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Program:
     levels: tuple[str, ...] = ()
     training: Training | None = None
     profiles: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    exports: pathlib.Path | None = None
 
     def level_note(self, measured: Sequence[str]) -> str | None:
         """A line for the user when its build has other optimisation levels than an evaluation, else None.
@@ -249,6 +252,7 @@ class _Reader:
             levels=() if commands is None else commands.levels,
             fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
             training=self._training(root, inputs, runs),
+            exports=self._exports(root),
         )
         for field in ("exam", "extra", "slow"):  # The catalogue reads them.
             self._content.pop(field, None)
@@ -257,6 +261,12 @@ class _Reader:
         if (level := level_of(program.flags)) is not None:
             raise self._wrong(f"has the level {level} in `flags`; sizes are measured at -Oz, instructions at -O2")
         return program
+
+    def _exports(self, root: pathlib.Path) -> pathlib.Path | None:
+        name = self._text("exports", "")
+        if name and not (root / name).is_file():
+            raise self._wrong(f"has the version script {name!r} in `exports`, which is not in {root}")
+        return root / name if name else None
 
     def _check_folders(self, root: pathlib.Path, includes: Iterable[str], packages: Mapping[str, pathlib.Path]) -> None:
         for folder in includes:
