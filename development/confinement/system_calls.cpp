@@ -17,17 +17,8 @@
 namespace mlgo {
 namespace {
 
-#if defined(__x86_64__)
-constexpr uint32_t Architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr uint32_t Architecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr uint32_t Architecture = 0;
-#endif
-
-/// Numbers from 424 on are the same on all architectures; the system root's
-/// headers do not have the last ones. On x86-64 the calls of x32 have a high
-/// bit, so they count as newer.
+/// The system root's headers do not have the last ones. The calls of x32 have a
+/// high bit, so they count as newer.
 constexpr uint32_t OpenTreeAttributes = 467, SetFileAttributes = 469,
                    SetXattrAt = 463, RemoveXattrAt = 466, Fchmodat2 = 452,
                    Cachestat = 451, LastKnown = SetFileAttributes;
@@ -72,7 +63,6 @@ constexpr uint32_t Forbidden[] = {
     RemoveXattrAt,
     SetFileAttributes,
     __NR_mknodat,
-#ifdef __x86_64__
     __NR_chmod,
     __NR_chown,
     __NR_lchown,
@@ -80,7 +70,6 @@ constexpr uint32_t Forbidden[] = {
     __NR_utimes,
     __NR_futimesat,
     __NR_mknod,
-#endif
     // File systems and namespaces.
     __NR_mount,
     __NR_umount2,
@@ -132,10 +121,8 @@ constexpr uint32_t Forbidden[] = {
     __NR_clock_settime,
     __NR_clock_adjtime,
     __NR_adjtimex,
-#ifdef __x86_64__
     __NR_iopl,
     __NR_ioperm,
-#endif
 };
 
 constexpr size_t ForbiddenCount = sizeof(Forbidden) / sizeof(Forbidden[0]);
@@ -167,7 +154,7 @@ public:
   /// \param Path the address of the string.
   constexpr Filter(Execution Allowed, int Descriptor, uint64_t Path) {
     load(offsetof(seccomp_data, arch));
-    returnUnlessEqual(Architecture, failure(ENOSYS));
+    returnUnlessEqual(AUDIT_ARCH_X86_64, failure(ENOSYS));
     loadNumber();
     add(BPF_JMP | BPF_JGT | BPF_K, LastKnown, 0, 1);
     emitReturn(failure(ENOSYS));
@@ -191,8 +178,7 @@ private:
     return SECCOMP_RET_ERRNO | Error;
   }
 
-  /// Offset of the lower half of an argument; the upper half follows (both
-  /// architectures are little-endian).
+  /// Offset of the lower half of an argument; the upper half follows.
   static constexpr uint32_t argument(uint32_t Index) {
     return static_cast<uint32_t>(offsetof(seccomp_data, args)) + 8 * Index;
   }
@@ -298,8 +284,7 @@ private:
 
 bool hasFilters() {
   // With a filter at no address, a kernel that takes filters fails with EFAULT.
-  return Architecture &&
-         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                  SECCOMP_FILTER_FLAG_SPEC_ALLOW, nullptr) < 0 &&
          errno == EFAULT;
 }

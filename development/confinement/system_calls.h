@@ -9,8 +9,7 @@
 
 namespace mlgo {
 
-/// Whether this kernel and container take filters on this architecture (x86-64,
-/// aarch64).
+/// Whether this kernel and container take filters.
 bool hasFilters();
 
 /// Which programs the process may execute afterwards.

@@ -71,11 +71,7 @@ bool isAboutMachine(std::string_view Message) {
 bool isBelowStack(const void *Address, const void *Context) {
   const mcontext_t &Machine =
       static_cast<const ucontext_t *>(Context)->uc_mcontext;
-#if defined(__x86_64__)
   const uint64_t Stack = Machine.gregs[REG_RSP];
-#elif defined(__aarch64__)
-  const uint64_t Stack = Machine.sp;
-#endif
   const uint64_t At = reinterpret_cast<uintptr_t>(Address);
   return At + LargestFrame >= Stack && At <= Stack + LargestFrame;
 }

@@ -20,7 +20,6 @@ load("//release/packaging/private:image.bzl", "oci_image")
 load("//release/packaging/private:provenance.bzl", "provenance")
 load("//release/private:by_backend.bzl", "by_backend")
 load("//release/tools:defs.bzl", "TOOLS")
-load("//toolchains/cc:targets.bzl", "HOST")
 
 # A test compares it with what clang prints.
 LLVM_VERSION = CHOSEN["version"]
@@ -188,7 +187,7 @@ def compiler_package(name, tarball, visibility = None):
     )
     pkg_deb(
         name = name,
-        architecture = {"aarch64": "arm64", "x86_64": "amd64"}[HOST],
+        architecture = "amd64",
         data = name + "_data",
         depends = [
             "libc6 (>= 2.36)",

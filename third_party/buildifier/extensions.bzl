@@ -4,8 +4,6 @@
     use_repo(buildifier, "buildifier")
 """
 
-load("//third_party/debian:entries.bzl", "machine_of")
-
 _PACKAGE = "@bazel/buildifier@8.2.1"
 _SHA256 = "b96ea9b13003036c801f52bee6f9b0314738f8432e5cb9d814c89f59292604ee"
 
@@ -44,7 +42,7 @@ def _buildifier_repository_impl(rctx):
     if missing:
         rctx.file("program", missing, executable = False)
     else:
-        rctx.symlink("package/buildifier-linux_" + machine_of(rctx).name, "program")
+        rctx.symlink("package/buildifier-linux_amd64", "program")
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
 
 _buildifier_repository = repository_rule(

@@ -3,7 +3,6 @@
 The repositories are visible through targets of @chromium_complete (BROWSER_BUILD), the only tree that needs them.
 """
 
-load("//third_party/debian:architecture.bzl", "filled_for")
 load("//third_party/debian:entries.bzl", "entry_of")
 load("//third_party/debian:messages.bzl", "missing_entry")
 load("//third_party/debian:repositories.bzl", "debian_repository")
@@ -18,7 +17,7 @@ _GROUPS = {
             "usr/lib/ssl/*",
             "usr/share/[!n]*",
         ],
-        rpath = ["usr/lib/{multiarch}"],
+        rpath = ["usr/lib/x86_64-linux-gnu"],
     ),
     # @sysroot with the headers of all libraries that the browser takes from the system.
     "chromium_headers": struct(
@@ -28,16 +27,16 @@ _GROUPS = {
             "etc/*",
             "sbin/*",
             "usr/bin/*",
-            "usr/lib/gcc/{multiarch}/12/lib*san*",
+            "usr/lib/gcc/x86_64-linux-gnu/12/lib*san*",
             # Links to libraries of packages that are not here, as in @sysroot.
-            "usr/lib/gcc/{multiarch}/12/libatomic.so",
-            "usr/lib/gcc/{multiarch}/12/libgomp.so",
-            "usr/lib/gcc/{multiarch}/12/libitm.so",
-            "usr/lib/gcc/{multiarch}/12/libquadmath.so",
-            "usr/lib/{multiarch}/audit/*",
-            "usr/lib/{multiarch}/gconv/*",
-            "usr/lib/{multiarch}/libGL.so",
-            "usr/lib/{multiarch}/libGLX.so",
+            "usr/lib/gcc/x86_64-linux-gnu/12/libatomic.so",
+            "usr/lib/gcc/x86_64-linux-gnu/12/libgomp.so",
+            "usr/lib/gcc/x86_64-linux-gnu/12/libitm.so",
+            "usr/lib/gcc/x86_64-linux-gnu/12/libquadmath.so",
+            "usr/lib/x86_64-linux-gnu/audit/*",
+            "usr/lib/x86_64-linux-gnu/gconv/*",
+            "usr/lib/x86_64-linux-gnu/libGL.so",
+            "usr/lib/x86_64-linux-gnu/libGLX.so",
             "usr/sbin/*",
             # All but pkgconfig.
             "usr/share/[!p]*",
@@ -66,17 +65,16 @@ _ALIASES = {
     "sysroot_usr": "@chromium_headers//:usr",
 }
 
-def browser_build(lock, host):
+def browser_build(lock):
     """The text of the BUILD file of @chromium_complete that makes the repositories visible.
 
     Args:
-      lock: the lock of the host.
-      host: its architecture, see third_party/debian/architecture.bzl.
+      lock: decoded lock.json of third_party/debian.
 
     Returns:
       An alias for each file or folder, and `browser_packages`, a file with the digests of the packages.
     """
-    digests = [json.decode(entry)["sha256"] for group in _GROUPS for entry in _group(lock, group, host)]
+    digests = [json.decode(entry)["sha256"] for group in _GROUPS for entry in _group(lock, group)]
     text = "".join(["\nalias(\n    name = \"{}\",\n    actual = \"{}\",\n)\n".format(*pair) for pair in _ALIASES.items()])
     return text + """
 genrule(
@@ -86,35 +84,31 @@ genrule(
 )
 """.format(" ".join(digests))
 
-def browser_repositories(mctx, lock, host, patchelf):
+def browser_repositories(lock, patchelf):
     """Declares the repositories.
 
     Args:
-      mctx: of the module extension.
-      lock: the lock of the host.
-      host: its architecture.
+      lock: decoded lock.json of third_party/debian.
       patchelf: see `patchelf_entries`.
     """
     for name, group in _GROUPS.items():
         debian_repository(
             name = name,
-            architecture = host.name,
             build_file = group.build_file,
-            entries = _group(lock, name, host),
-            exclude = filled_for(host, group.exclude),
+            entries = _group(lock, name),
+            exclude = group.exclude,
             kind = "packages",
             patchelf = patchelf if group.rpath else [],
-            rpath = filled_for(host, group.rpath),
+            rpath = group.rpath,
         )
     site_repository(
-        mctx,
         name = _NODE,
         build_file = "//toolchains/python:node.BUILD.bazel",
         requirements = "requirements_node",
     )
 
-def _group(lock, name, host):
+def _group(lock, name):
     if name not in lock["groups"]:
         fail(missing_entry("group", name, lock["groups"].keys()))
     group = lock["groups"][name]
-    return [entry_of("package", package, group, host) for package in group]
+    return [entry_of("package", package, group) for package in group]

@@ -8,8 +8,7 @@
 until a target asks for one.
 """
 
-load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
-load("//third_party/debian:entries.bzl", "entry_of", "host_lock", "host_of", "machine_of", "patchelf_entries")
+load("//third_party/debian:entries.bzl", "entry_of", "patchelf_entries")
 load(":browser.bzl", "browser_build", "browser_repositories")
 load(":repository.bzl", "chromium_repository")
 load(":rust.bzl", "chromium_rust_repository")
@@ -55,15 +54,13 @@ _RUST = [
 ]
 
 def _chromium_impl(mctx):
-    pinned, host, machine = json.decode(mctx.read(Label("//third_party/debian:lock.json"))), host_of(mctx), machine_of(mctx)
-    lock = host_lock(pinned, host)
+    lock = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
 
     # Programs that repository rules run.
-    tools = host_lock(pinned, machine)
-    patch, patchelf = entry_of("package", "patch", tools["packages"]["bookworm"], machine), patchelf_entries(tools, machine)
+    patch, patchelf = entry_of("package", "patch", lock["packages"]["bookworm"]), patchelf_entries(lock)
     chromium_rust_repository(
         name = "chromium_rust",
-        entries = [entry_of("package", name, lock["packages"][_RUST_SUITE], host) for name in _RUST],
+        entries = [entry_of("package", name, lock["packages"][_RUST_SUITE]) for name in _RUST],
         exclude = [
             "usr/bin/cargo-fmt",
             "usr/bin/rustdoc",
@@ -71,7 +68,7 @@ def _chromium_impl(mctx):
             "usr/share/*",
         ],
         patchelf = patchelf,
-        rpath = ["usr/lib/" + host.multiarch],
+        rpath = ["usr/lib/x86_64-linux-gnu"],
     )
     chromium_repository(
         name = "chromium_libraries",
@@ -105,10 +102,10 @@ def _chromium_impl(mctx):
         ],
         unbundle = False,
     )
-    browser_repositories(mctx, lock, host, patchelf)
+    browser_repositories(lock, patchelf)
     chromium_repository(
         name = "chromium_complete",
-        build = browser_build(lock, host),
+        build = browser_build(lock),
         include = ALL,
         own_patches = _OWN_PATCHES,
         patch = patch,
@@ -131,8 +128,6 @@ def _chromium_impl(mctx):
 chromium = module_extension(
     implementation = _chromium_impl,
     doc = "Parts of Chromium's source.",
-    environ = [HOST_VARIABLE],
-    arch_dependent = True,
     tag_classes = {
         "tree": tag_class(
             doc = "A repository NAME with the folder @NAME//:tree and @NAME//:source.json, which says what it is made of.",

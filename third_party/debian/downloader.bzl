@@ -2,7 +2,6 @@
 
 # A change of one of them makes the repositories anew.
 DOWNLOADER = [
-    "architectures.py",
     "digests.py",
     "fetch.py",
     "lockfile.py",

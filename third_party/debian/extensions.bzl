@@ -6,31 +6,26 @@
     debian.archives(name = "rescue_debs", group = "build_root")
     use_repo(debian, "sysroot", "llvm_source", "rescue_debs")
 
-The packages are those of the host's architecture (architecture.bzl), and `{multiarch}` and `{cpu}` in a tag stand for it; `@debian_host//:host.bzl`
-names it. A tag with `versions` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
+A tag with `versions` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
 `@sysroot_NAME` has the headers and libraries of a target of //toolchains/cc:cross_targets.bzl.
 `@debian_inventory//:inventory.json` lists the archives of each of these repositories.
 """
 
 load("//toolchains/cc:cross_targets.bzl", "CROSS_TARGETS")
-load(":architecture.bzl", "AMD64", "HOST_VARIABLE", "filled_for")
 load(":archives.bzl", "debian_archives", "debian_inventory")
-load(":entries.bzl", "entry_of", "host_lock", "host_of", "machine_of", "patchelf_entries")
-load(":host.bzl", "debian_host")
-load(":messages.bzl", "failed", "missing_entry", "newest_for_amd64", "no_python")
+load(":entries.bzl", "check_machine", "entry_of", "patchelf_entries")
+load(":messages.bzl", "failed", "missing_entry", "no_python")
 load(":repositories.bzl", "debian_repository")
 load(":versions.bzl", "chosen_repository", "chosen_version", "instances")
 
 # Set by --config=newest_packages, and by the launcher after yes at its question.
 _NEWEST = "MLGO_NEWEST_PACKAGES"
 
-def _lock(mctx, architecture):
+def _lock(mctx):
     """The pinned lock, or the one in out/ in which newer packages take the place of those that are gone."""
     pinned = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
     if mctx.os.environ.get(_NEWEST, "") in ("", "0"):
         return pinned
-    if architecture != AMD64:
-        fail(newest_for_amd64(architecture.name))
     python = mctx.which("python3")
     if not python:
         fail(no_python())
@@ -50,14 +45,14 @@ def _lock(mctx, architecture):
         print("This is not the pinned build: its packages are those of " + result.stdout.strip())
     return chosen
 
-def _packages(lock, tag, architecture):
+def _packages(lock, tag):
     """The lock entries of a tag's group and packages."""
     group = lock["groups"].get(tag.group, {})
     if tag.group and not group:
         fail(missing_entry("group", tag.group, lock["groups"].keys()))
     table = dict(lock["packages"].get(tag.suite, {}), **lock["packages"].get(tag.version.get("suite", ""), {}))
     return [
-        entry_of("package", name, entries, architecture)
+        entry_of("package", name, entries)
         for entries, names in [(group, group.keys()), (table, tag.packages)]
         for name in names
     ]
@@ -72,61 +67,45 @@ def _versions(mctx, tag):
         fail(error)
     return file, chosen
 
-def _instances(mctx, tags, fields, architecture):
-    return [
-        struct(version = made.version, **{field: filled_for(architecture, getattr(made, field)) for field in fields})
-        for tag in tags
-        for made in instances(tag, fields, *_versions(mctx, tag))
-    ]
-
-def _tree(tag, name, entries, patchelf, architecture):
-    debian_repository(
-        name = name,
-        architecture = architecture.name,
-        kind = "packages",
-        entries = entries,
-        exclude = tag.exclude,
-        rpath = tag.rpath,
-        patchelf = patchelf if tag.rpath else [],
-        older_glibc = tag.version.get("older_glibc", False),
-        patches = tag.patches,
-        build_file = tag.build_file,
-    )
+def _instances(mctx, tags, fields):
+    return [made for tag in tags for made in instances(tag, fields, *_versions(mctx, tag))]
 
 def _debian_impl(mctx):
-    host, machine = host_of(mctx), machine_of(mctx)
-    pinned = _lock(mctx, host)
-    lock, machine_lock = host_lock(pinned, host), host_lock(pinned, machine)
-    patchelf = patchelf_entries(machine_lock, machine)
-    debian_host(name = "debian_host", architecture = host.name)
+    check_machine(mctx)
+    lock = _lock(mctx)
+    patchelf = patchelf_entries(lock)
     inventory = {}
     for target, cross in CROSS_TARGETS.items():
         name = "sysroot_" + target
-        entries = [entry_of("package", package, lock["packages"]["bookworm"], host) for package in cross.packages]
+        entries = [entry_of("package", package, lock["packages"]["bookworm"]) for package in cross.packages]
         inventory[name] = {"entries": entries, "kind": "packages"}
         debian_repository(
             name = name,
-            architecture = host.name,
             kind = "packages",
             entries = entries,
             exclude = cross.exclude,
             build_file = Label("//toolchains/cc:cross_sysroot.BUILD.bazel"),
         )
     for module in mctx.modules:
-        for tag in _instances(mctx, module.tags.tree, _TREE, host):
-            entries = _packages(lock, tag, host)
+        for tag in _instances(mctx, module.tags.tree, _TREE):
+            entries = _packages(lock, tag)
             inventory[tag.name] = {"entries": entries, "kind": "packages"}
-            _tree(tag, tag.name, entries, patchelf, host)
-        for tag in _instances(mctx, module.tags.tree, _TREE, machine):
-            # Of no use to a build, and therefore not part of the inventory.
-            if tag.of_machine:
-                _tree(tag, tag.of_machine, _packages(machine_lock, tag, machine), patchelf, machine)
-        for tag in _instances(mctx, module.tags.source, _SOURCE, host):
-            entries = [entry_of("source", tag.package, lock["sources"], host)]
+            debian_repository(
+                name = tag.name,
+                kind = "packages",
+                entries = entries,
+                exclude = tag.exclude,
+                rpath = tag.rpath,
+                patchelf = patchelf if tag.rpath else [],
+                older_glibc = tag.version.get("older_glibc", False),
+                patches = tag.patches,
+                build_file = tag.build_file,
+            )
+        for tag in _instances(mctx, module.tags.source, _SOURCE):
+            entries = [entry_of("source", tag.package, lock["sources"])]
             inventory[tag.name] = {"entries": entries, "kind": "source"}
             debian_repository(
                 name = tag.name,
-                architecture = host.name,
                 kind = "source",
                 entries = entries,
                 include = tag.include,
@@ -135,8 +114,8 @@ def _debian_impl(mctx):
                 patches = tag.patches,
                 build_file = tag.build_file,
             )
-        for tag in _instances(mctx, module.tags.archives, _PACKAGES, host):
-            entries = _packages(lock, tag, host)
+        for tag in _instances(mctx, module.tags.archives, _PACKAGES):
+            entries = _packages(lock, tag)
             inventory[tag.name] = {"entries": entries, "kind": "packages"}
             debian_archives(name = tag.name, entries = entries)
         for tag in module.tags.chosen:
@@ -187,14 +166,14 @@ _SOURCE = dict(
 
 _TREE = dict(
     _COMMON | _PACKAGES,
-    of_machine = attr.string(doc = "Name of a second repository, the same tree for this machine: for programs that repository rules run."),
     rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
 )
 
 debian = module_extension(
     implementation = _debian_impl,
     doc = "Repositories made of Debian archives pinned in lock.json.",
-    environ = ["MLGO_GONE_ARCHIVES", "MLGO_LLVM_MAJOR", HOST_VARIABLE, _NEWEST],
+    environ = ["MLGO_GONE_ARCHIVES", "MLGO_LLVM_MAJOR", _NEWEST],
+    os_dependent = True,
     arch_dependent = True,
     tag_classes = {
         "archives": tag_class(

@@ -3,23 +3,19 @@
 Example:
   ./bazelw run //third_party/debian:lock              # everything at today's versions
   ./bazelw run //third_party/debian:lock -- --only_missing   # keep what is pinned, add what is new
-  ./bazelw run //third_party/debian:lock -- --missing_for=arm64   # print which packages arm64 lacks
 
 apt resolves versions and checks the archive's signature, without privileges. Each changed package is printed on a line:
-`+` added, `-` removed, `~` changed. The other architectures get the packages of amd64, in the same versions where these
-exist. dated.json gets the time of the indexes, at which Debian's dated archive keeps the pinned files.
+`+` added, `-` removed, `~` changed. dated.json gets the time of the indexes, at which Debian's dated archive keeps the
+pinned files.
 """
 
 import argparse
-import dataclasses
 import os
 import pathlib
 import sys
 import tempfile
 from typing import Callable, Dict, List, Mapping, Sequence, Tuple
 
-import architectures
-import counterparts
 import dated
 import lockfile
 import mirrors
@@ -34,11 +30,6 @@ def changes(old: lockfile.Lock, new: lockfile.Lock) -> List[str]:
         rows = {f"{family}/{name}": entry for family, table in lock.packages.items() for name, entry in table.items()}
         rows.update({f"source/{name}": entry for name, entry in lock.sources.items()})
         rows.update({f"{group}/{entry.name}": entry for group, entries in lock.groups.items() for entry in entries})
-        for architecture, found in lock.counterparts.items():
-            for table, entries in {**found.packages, **found.groups}.items():
-                rows.update(
-                    {f"{architecture}/{table}/{name}": entry for name, entry in entries.items() if entry is not None}
-                )
         return rows
 
     before, after = flat(old), flat(new)
@@ -56,7 +47,7 @@ def changes(old: lockfile.Lock, new: lockfile.Lock) -> List[str]:
 def resolve_request(
     request: lockfile.Request, old: lockfile.Lock, only_missing: bool, apt: Callable[[str], resolve.PrivateApt]
 ) -> lockfile.Lock:
-    """Resolves every request for amd64; with `only_missing`, entries that are already pinned stay as they are.
+    """Resolves every request; with `only_missing`, entries that are already pinned stay as they are.
 
     Args:
         apt: family of suites -> the index.
@@ -84,24 +75,22 @@ def resolve_request(
 
 
 class Indexes:
-    """apt's indexes of one architecture, each read when it is first asked for.
+    """apt's indexes, each read when it is first asked for.
 
     Args:
         suites: family of suites -> their names.
         scratch: directory for apt's state.
     """
 
-    def __init__(self, suites: Mapping[str, Sequence[str]], scratch: str, architecture: architectures.Architecture):
-        self._suites, self._scratch, self._architecture = suites, pathlib.Path(scratch), architecture
+    def __init__(self, suites: Mapping[str, Sequence[str]], scratch: str):
+        self._suites, self._scratch = suites, pathlib.Path(scratch)
         self._read: Dict[str, resolve.PrivateApt] = {}
 
     def __call__(self, family: str) -> resolve.PrivateApt:
         if family not in self._read:
-            suites, name = self._suites[family], self._architecture.name
-            print(f"lock: reading the index of {', '.join(suites)} for {name}", file=sys.stderr, flush=True)
-            self._read[family] = resolve.PrivateApt(
-                self._scratch / name / family, suites, newest.known_sources(os.environ), self._architecture
-            )
+            suites = self._suites[family]
+            print(f"lock: reading the index of {', '.join(suites)}", file=sys.stderr, flush=True)
+            self._read[family] = resolve.PrivateApt(self._scratch / family, suites, newest.known_sources(os.environ))
         return self._read[family]
 
     def dated_suites(self) -> Dict[str, dated.Suite]:
@@ -112,7 +101,7 @@ class Indexes:
 def relocked(
     packages_json: pathlib.Path, old: lockfile.Lock, only_missing: bool
 ) -> Tuple[lockfile.Lock, Dict[str, dated.Suite]]:
-    """(the lock of all architectures for the requests in `packages_json`, the suites whose indexes were read).
+    """(the lock for the requests in `packages_json`, the suites whose indexes were read).
 
     See `resolve_request` for `only_missing`.
 
@@ -122,27 +111,13 @@ def relocked(
     """
     with tempfile.TemporaryDirectory() as scratch:
         request = lockfile.load_request(packages_json)
-        amd64 = Indexes(request.suites, scratch, architectures.AMD64)
-        new = resolve_request(request, old, only_missing, amd64)
-        read = amd64.dated_suites()
-        others = {}
-        for architecture in architectures.OTHERS:
-            request = lockfile.load_request(packages_json, architecture)
-            indexes = Indexes(request.suites, scratch, architecture)
-            others[architecture.name] = counterparts.resolved(new, old, request, architecture, only_missing, indexes)
-            read = {**indexes.dated_suites(), **read}
-    return dataclasses.replace(new, counterparts=others), read
+        indexes = Indexes(request.suites, scratch)
+        return resolve_request(request, old, only_missing, indexes), indexes.dated_suites()
 
 
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only_missing", action="store_true", help="keep pinned versions, resolve only new names")
-    parser.add_argument(
-        "--missing_for",
-        metavar="ARCHITECTURE",
-        choices=[architecture.name for architecture in architectures.OTHERS],
-        help="print the packages that this architecture lacks or has in another version, and change nothing",
-    )
     parser.add_argument(
         "--directory", help="folder of packages.json and lock.json (default: third_party/debian of the workspace)"
     )
@@ -159,10 +134,6 @@ def main(arguments=None) -> int:
     lock_path, dated_path = directory / "lock.json", directory / dated.PATH.name
     try:
         old = lockfile.load(lock_path) if lock_path.exists() else lockfile.Lock({}, {}, {})
-        if options.missing_for:
-            asked = architectures.named(options.missing_for, "--missing_for")
-            print("\n".join(counterparts.missing(old, asked).lines(asked.name)))
-            return 0
         new, read = relocked(directory / "packages.json", old, options.only_missing)
         kept = dated.load(dated_path) if dated_path.exists() else {}
         suites = dated.merged(kept, read, options.only_missing)
@@ -175,13 +146,9 @@ def main(arguments=None) -> int:
         os.replace(temporary, path)
     for line in changes(old, new):
         print(line)
-    for architecture in (architectures.AMD64, *architectures.OTHERS):
-        entries = new.of(architecture).all_entries()
-        megabytes = sum(entry.size for entry in entries) / 1e6
-        print(
-            f"lock: {len(entries)} archives pinned for {architecture.name}, {megabytes:.0f} MB -> {lock_path.name}",
-            file=sys.stderr,
-        )
+    entries = new.all_entries()
+    megabytes = sum(entry.size for entry in entries) / 1e6
+    print(f"lock: {len(entries)} archives pinned, {megabytes:.0f} MB -> {lock_path.name}", file=sys.stderr)
     return 0
 
 

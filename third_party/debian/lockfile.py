@@ -2,20 +2,13 @@
 
 `lock.py` writes `lock.json` from the requests in `packages.json`; all other code only reads it. Standard library only,
 because the launcher and the repository rules run it with the machine's python3 (>= 3.9).
-
-Archives for amd64 are written in full. Those of another architecture are in `architectures`, one line a package, with
-the fields in which they differ from amd64's: `{}` is the same file (`Architecture: all`), and a path without its own
-field is amd64's with the other architecture's name. `null` is a package that the architecture does not have.
-`architecture.bzl` reads the same form.
 """
 
 import dataclasses
 import json
 import pathlib
 import re
-from typing import Dict, List, Mapping, Optional, Tuple
-
-import architectures
+from typing import Dict, List, Tuple
 
 LOCK_VERSION = 2
 RELOCK = "./bazelw run //third_party/debian:lock"
@@ -70,24 +63,6 @@ class Entry:
         return fields
 
 
-#: Package name -> entry; None for a package that the architecture does not have.
-Table = Dict[str, Optional[Entry]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Counterparts:
-    """The binary packages of an architecture other than amd64.
-
-    Attributes:
-        packages: suite family -> package name -> entry.
-        groups: group name -> package name -> entry. The names may differ from those for amd64, because the packages
-            that a package depends on do.
-    """
-
-    packages: Dict[str, Table]
-    groups: Dict[str, Table]
-
-
 @dataclasses.dataclass(frozen=True)
 class Lock:
     """A parsed lock.
@@ -96,33 +71,11 @@ class Lock:
         packages: suite family (`bookworm`, `forky`) -> package name -> entry.
         sources: source package name -> entry of its upstream tarball.
         groups: group name -> entries (a closure that belongs together, e.g. `bazel`).
-        counterparts: name of another architecture -> its packages; `packages` and `groups` are those of amd64.
     """
 
     packages: Dict[str, Dict[str, Entry]]
     sources: Dict[str, Entry]
     groups: Dict[str, List[Entry]]
-    counterparts: Dict[str, Counterparts] = dataclasses.field(default_factory=dict)
-
-    def of(self, architecture: architectures.Architecture) -> "Lock":
-        """The lock of a host: with the packages of its architecture alone. Packages that it does not have are left out.
-
-        Raises:
-            LockError: the lock holds nothing for the architecture.
-        """
-        if architecture == architectures.AMD64:
-            return dataclasses.replace(self, counterparts={})
-        found = self.counterparts.get(architecture.name)
-        if not found:
-            raise LockError(f"lock.json: no packages for {architecture.name}; run {RELOCK} -- --only_missing")
-        return Lock(
-            packages={
-                family: {name: entry for name, entry in table.items() if entry}
-                for family, table in found.packages.items()
-            },
-            sources=self.sources,
-            groups={name: [entry for entry in table.values() if entry] for name, table in found.groups.items()},
-        )
 
     def package(self, family: str, name: str) -> Entry:
         try:
@@ -143,7 +96,7 @@ class Lock:
             raise LockError(missing_message("group", name, self.groups)) from None
 
     def all_entries(self) -> List[Entry]:
-        """Every distinct archive for amd64 and every source, sorted by path."""
+        """Every distinct archive, sorted by path."""
         entries = {entry for by_name in self.packages.values() for entry in by_name.values()}
         entries.update(self.sources.values())
         entries.update(entry for group in self.groups.values() for entry in group)
@@ -153,68 +106,16 @@ class Lock:
         def table(entries):
             return {name: entry.to_json() for name, entry in sorted(entries.items())}
 
-        in_full = json.dumps(
-            {
-                "version": LOCK_VERSION,
-                "packages": {family: table(entries) for family, entries in sorted(self.packages.items())},
-                "sources": table(self.sources),
-                "groups": {
-                    name: {entry.name: entry.to_json() for entry in sorted(group)}
-                    for name, group in sorted(self.groups.items())
-                },
+        content = {
+            "version": LOCK_VERSION,
+            "packages": {family: table(entries) for family, entries in sorted(self.packages.items())},
+            "sources": table(self.sources),
+            "groups": {
+                name: {entry.name: entry.to_json() for entry in sorted(group)}
+                for name, group in sorted(self.groups.items())
             },
-            indent=1,
-        )
-        amd64 = {"packages": self.packages, "groups": _by_name(self.groups)}
-        differences = {
-            name: {kind: _differences(getattr(found, kind), amd64[kind], name) for kind in amd64}
-            for name, found in sorted(self.counterparts.items())
         }
-        return in_full[: -len("\n}")] + ',\n "architectures": ' + _one_line_a_package(differences, 0) + "\n}\n"
-
-
-def _by_name(groups: Mapping[str, List[Entry]]) -> Dict[str, Dict[str, Entry]]:
-    return {group: {entry.name: entry for entry in entries} for group, entries in groups.items()}
-
-
-def _stand_in(amd64: Optional[Entry], architecture: str) -> Dict[str, object]:
-    """The fields that a package of `architecture` has unless the lock says otherwise."""
-    if amd64 is None:
-        return {}
-    fields, ending = amd64.to_json(), f"_{architectures.AMD64.name}.deb"
-    if amd64.path.endswith(ending):
-        fields["path"] = amd64.path[: -len(ending)] + f"_{architecture}.deb"
-    return fields
-
-
-def _differences(
-    tables: Mapping[str, Table], amd64: Mapping[str, Mapping[str, Entry]], architecture: str
-) -> Dict[str, Dict[str, Optional[Dict[str, object]]]]:
-    """The fields in which each entry differs from amd64's; None stays None."""
-
-    def fields(entry: Optional[Entry], other: Optional[Entry]):
-        if entry is None:
-            return None
-        known = _stand_in(other, architecture)
-        return {field: value for field, value in entry.to_json().items() if known.get(field) != value}
-
-    return {
-        table: {name: fields(entry, amd64.get(table, {}).get(name)) for name, entry in sorted(entries.items())}
-        for table, entries in sorted(tables.items())
-    }
-
-
-#: Levels of `architectures` above a package: architecture, kind, table.
-_DEPTH = 3
-
-
-def _one_line_a_package(value, depth: int) -> str:
-    """JSON of `architectures`, indented like the rest of the lock, with each package on a line."""
-    if depth > _DEPTH or not value:
-        return json.dumps(value)
-    indent = " " * (depth + 2)
-    rows = [f"{indent}{json.dumps(name)}: {_one_line_a_package(part, depth + 1)}" for name, part in value.items()]
-    return "{\n" + ",\n".join(rows) + "\n" + " " * (depth + 1) + "}"
+        return json.dumps(content, indent=1) + "\n"
 
 
 def missing_message(kind: str, asked: str, known) -> str:
@@ -246,36 +147,10 @@ def parse(text: str, origin: str = "lock.json") -> Lock:
     def table(entries) -> Dict[str, Entry]:
         return {name: entry(name, fields) for name, fields in entries.items()}
 
-    packages = {family: table(entries) for family, entries in raw.get("packages", {}).items()}
-    groups = {name: list(table(entries).values()) for name, entries in raw.get("groups", {}).items()}
-    amd64 = {"packages": packages, "groups": _by_name(groups)}
-
-    def counterparts(architecture: str, section) -> Counterparts:
-        known = [other.name for other in architectures.OTHERS]
-        if architecture not in known or not isinstance(section, dict) or set(section) != set(amd64):
-            raise LockError(
-                f"{origin}: architecture {architecture}: is unknown or has other parts than packages and groups; "
-                f"known: {', '.join(known)}. Run {RELOCK} -- --only_missing"
-            )
-
-        def tables(kind: str) -> Dict[str, Table]:
-            return {
-                group: {
-                    name: fields
-                    if fields is None
-                    else entry(name, {**_stand_in(amd64[kind].get(group, {}).get(name), architecture), **fields})
-                    for name, fields in entries.items()
-                }
-                for group, entries in section[kind].items()
-            }
-
-        return Counterparts(packages=tables("packages"), groups=tables("groups"))
-
     return Lock(
-        packages=packages,
+        packages={family: table(entries) for family, entries in raw.get("packages", {}).items()},
         sources=table(raw.get("sources", {})),
-        groups=groups,
-        counterparts={name: counterparts(name, section) for name, section in raw.get("architectures", {}).items()},
+        groups={name: list(table(entries).values()) for name, entries in raw.get("groups", {}).items()},
     )
 
 
@@ -316,11 +191,8 @@ class Request:
     groups: Dict[str, Group]
 
 
-def load_request(path, architecture: architectures.Architecture = architectures.AMD64) -> Request:
+def load_request(path) -> Request:
     """Reads `packages.json`.
-
-    Args:
-        architecture: what `{gnu}` in the package names of a group stands for.
 
     Raises:
         LockError: not JSON, or a suite family that `suites` does not define.
@@ -337,7 +209,7 @@ def load_request(path, architecture: architectures.Architecture = architectures.
         groups={
             name: Group(
                 suite=group["suite"],
-                packages=tuple(architecture.filled(asked) for asked in group["packages"]),
+                packages=tuple(group["packages"]),
                 closure=group.get("closure", False),
                 without=tuple(group.get("without", ())),
             )

@@ -4,7 +4,6 @@ import tempfile
 import unittest
 from unittest import mock
 
-import architectures
 import lock
 import lockfile
 from hypothesis import given, strategies
@@ -19,9 +18,7 @@ ENTRIES = strategies.builds(
     sha256=DIGESTS,
     size=strategies.integers(1, 10**10),
     suite=NAMES,
-    path=strategies.builds(
-        "pool/main/{}{}.deb".format, NAMES, strategies.sampled_from(("", "_amd64", "_arm64", "_all"))
-    ),
+    path=strategies.builds("pool/main/{}{}.deb".format, NAMES, strategies.sampled_from(("", "_amd64", "_all"))),
 )
 
 
@@ -45,47 +42,11 @@ LOCKS = strategies.builds(
 ).map(in_form)
 
 
-@strategies.composite
-def complete_locks(draw):
-    """Locks with packages for arm64: the same file, another one in the same place, anything else, or none."""
-    made = draw(LOCKS)
-
-    def counterpart(entry):
-        return draw(
-            strategies.one_of(
-                strategies.none(),
-                strategies.just(entry),
-                DIGESTS.map(lambda digest: dataclasses.replace(entry, sha256=digest)),
-                DIGESTS.map(
-                    lambda digest: dataclasses.replace(
-                        entry, sha256=digest, path=entry.path.replace("_amd64.deb", "_arm64.deb")
-                    )
-                ),
-                ENTRIES.map(lambda other: dataclasses.replace(other, name=entry.name)),
-            )
-        )
-
-    others = {found.name: found for found in draw(strategies.lists(ENTRIES, max_size=2))}
-    packages = {
-        family: {**others, **{name: counterpart(entry) for name, entry in table.items()}}
-        for family, table in made.packages.items()
-    }
-    groups = {name: {entry.name: counterpart(entry) for entry in found} for name, found in made.groups.items()}
-    return dataclasses.replace(made, counterparts={"arm64": lockfile.Counterparts(packages, groups)})
-
-
 class LockFileTest(unittest.TestCase):
     @given(LOCKS)
     def test_what_is_written_is_read_back(self, written):
         self.assertEqual(lockfile.parse(written.to_json()), written)
         self.assertEqual(lock.changes(written, lockfile.parse(written.to_json())), [])
-
-    @given(complete_locks())
-    def test_packages_of_another_architecture_are_read_back(self, written):
-        self.assertEqual(lockfile.parse(written.to_json()), written)
-        # amd64's part does not depend on them.
-        alone = dataclasses.replace(written, counterparts={}).to_json()
-        self.assertTrue(written.to_json().startswith(alone.rpartition(',\n "architectures"')[0]))
 
     @given(strategies.text(strategies.sampled_from('{}[]":,version2 \n\\u')))
     def test_any_text_is_a_lock_or_a_lock_error(self, text):
@@ -104,56 +65,6 @@ class LockFileTest(unittest.TestCase):
             self.assertGreater(locked.source(name).size, 0)
         for name, group in request.groups.items():
             self.assertLessEqual(set(group.packages), {entry.name for entry in locked.group(name)})
-
-    def test_the_lock_has_packages_of_other_architectures_for_the_same_requests(self):
-        here = pathlib.Path(__file__).parent
-        locked = lockfile.load(here / "lock.json")
-        for architecture in architectures.OTHERS:
-            found, request = locked.of(architecture), lockfile.load_request(here / "packages.json", architecture)
-            for family, names in request.packages.items():
-                self.assertLessEqual(set(names), set(locked.counterparts[architecture.name].packages[family]))
-            for name, group in request.groups.items():
-                self.assertLessEqual(set(group.packages), set(locked.counterparts[architecture.name].groups[name]))
-            for entry in found.all_entries():
-                self.assertRegex(entry.path, rf"(_{architecture.name}\.deb|_all\.deb|\.orig\.tar\.\w+)$")
-
-    def test_what_the_lock_says_of_another_architecture(self):
-        amd64 = lockfile.Entry("a", "1", "0" * 64, 1, "s", "pool/a_1_amd64.deb")
-        same = dataclasses.replace(amd64, path="pool/a_1_arm64.deb", size=2)
-        for other, said in (
-            (same, '"a": {"size": 2}'),
-            (amd64, '"a": {"path": "pool/a_1_amd64.deb"}'),
-            (None, '"a": null'),
-        ):
-            counterparts = {"arm64": lockfile.Counterparts({"s": {"a": other}}, {})}
-            text = lockfile.Lock({"s": {"a": amd64}}, {}, {}, counterparts).to_json()
-            self.assertIn(f'  "arm64": {{\n   "packages": {{\n    "s": {{\n     {said}\n', text)
-
-    def test_an_architecture_that_is_not_known_or_not_whole(self):
-        for section in ('{"vax": {"packages": {}, "groups": {}}}', '{"arm64": {"packages": {}}}', '{"arm64": 5}'):
-            text = f'{{"version": 2, "packages": {{}}, "architectures": {section}}}'
-            with (
-                self.subTest(section),
-                self.assertRaisesRegex(
-                    lockfile.LockError, r"architecture \w+: is unknown or has other parts.*known: arm64. Run"
-                ),
-            ):
-                lockfile.parse(text)
-
-    def test_a_package_that_only_another_architecture_has_is_written_in_full(self):
-        text = '{"version": 2, "architectures": {"arm64": {"packages": {"s": {"a": {"size": 1}}}, "groups": {}}}}'
-        with self.assertRaisesRegex(lockfile.LockError, "entry a: .*missing.*run"):
-            lockfile.parse(text)
-
-    def test_the_lock_of_an_architecture(self):
-        amd64 = lockfile.Entry("a", "1", "0" * 64, 1, "s", "pool/a_1_amd64.deb")
-        arm64 = dataclasses.replace(amd64, path="pool/a_1_arm64.deb")
-        found = lockfile.Counterparts({"s": {"a": arm64, "b": None}}, {"g": {"a": arm64, "b": None}})
-        locked = lockfile.Lock({"s": {"a": amd64}}, {"o": amd64}, {"g": [amd64]}, {"arm64": found})
-        self.assertEqual(
-            locked.of(architectures.ARM64), lockfile.Lock({"s": {"a": arm64}}, {"o": amd64}, {"g": [arm64]})
-        )
-        self.assertEqual(locked.of(architectures.AMD64), dataclasses.replace(locked, counterparts={}))
 
     def test_only_missing_keeps_pinned_versions_in_a_new_group(self):
         def entry(name, version):

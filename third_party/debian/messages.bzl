@@ -29,12 +29,14 @@ def failed(repository, stderr):
     """
     return "@{}: {}".format(repository, stderr.strip().split("\n")[-1] or "the downloader printed no error; run it again")
 
-def newest_for_amd64(architecture):
-    """The error for newest packages on a host of another architecture.
+def other_machine(name, arch):
+    """The error for a machine that the pinned packages are not for.
 
     Args:
-        architecture: Debian's name of the host's.
-    Returns: one sentence.
+        name: `os.name` of Bazel.
+        arch: `os.arch` of Bazel.
+    Returns: one sentence, or None on x86-64 Linux.
     """
-    return ("--config=newest_packages: newest versions are resolved for amd64 only, and the host is of {}; name a mirror that has " +
-            "the pinned archives with --debian_mirror=URL").format(architecture)
+    if name == "linux" and arch in ["amd64", "x86_64"]:
+        return None
+    return "third_party/debian: the pinned packages are for Linux on x86-64, and this is {} on {}; build on another machine (docs/machines.md)".format(name, arch)

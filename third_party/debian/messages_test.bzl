@@ -1,7 +1,7 @@
 """Tests of what the repository rules say when they fail."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load(":messages.bzl", "failed", "missing_entry", "newest_for_amd64", "no_python")
+load(":messages.bzl", "failed", "missing_entry", "no_python", "other_machine")
 
 def _messages_impl(ctx):
     env = unittest.begin(ctx)
@@ -14,7 +14,13 @@ def _messages_impl(ctx):
     asserts.true(env, "install the package python3" in no_python())
     asserts.equals(env, "@sysroot: debian: libc6 is gone", failed("sysroot", "debian: libc6 is gone\n"))
     asserts.equals(env, "@sysroot: debian: libc6 is gone", failed("sysroot", "debian: 3 of 9 archives\ndebian: libc6 is gone\n"))
-    asserts.true(env, "amd64 only, and the host is of arm64; name a mirror" in newest_for_amd64("arm64"))
+    asserts.equals(env, [None, None], [other_machine("linux", arch) for arch in ["amd64", "x86_64"]])
+    asserts.equals(
+        env,
+        "third_party/debian: the pinned packages are for Linux on x86-64, and this is linux on aarch64; build on another machine (docs/machines.md)",
+        other_machine("linux", "aarch64"),
+    )
+    asserts.true(env, "this is mac os x on x86_64; build on" in other_machine("mac os x", "x86_64"))
     asserts.true(env, "run it again" in failed("sysroot", ""))
     return unittest.end(env)
 

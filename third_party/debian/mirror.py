@@ -4,7 +4,6 @@ Example:
   ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives     # for compilers, corpora and tests
   ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives   # Chromium's source, 950 MB
   MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //development:clang
-  ./bazelw run //third_party/debian:mirror -- --architecture=arm64 /srv/mlgo-archives   # for arm64 hosts
 
 The directory has the layout of a mirror (pool/...), so that it can also be served over HTTP. Files in it are verified
 and not fetched again. Exit code 1 when an archive is missing everywhere; all others are in place then.
@@ -17,7 +16,6 @@ import shutil
 import sys
 from typing import Mapping, Sequence
 
-import architectures
 import digests
 import fetch
 import lockfile
@@ -62,20 +60,9 @@ def _is_in_place(path: pathlib.Path, entry: lockfile.Entry) -> bool:
     return path.is_file() and digests.wrong_bytes(entry, path) is None
 
 
-def run(
-    entries: Sequence[lockfile.Entry],
-    arguments=None,
-    description: str = __doc__,
-    parents: Sequence[argparse.ArgumentParser] = (),
-) -> int:
-    """The command for these archives; returns its exit code.
-
-    Args:
-        parents: options that the caller has read already.
-    """
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, parents=list(parents)
-    )
+def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __doc__) -> int:
+    """The command for these archives; returns its exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", metavar="DIR", help="directory of the archives; created if needed")
     options = parser.parse_args(arguments)
     # `bazel run` starts programs elsewhere; a relative DIR means the user's folder.
@@ -93,16 +80,12 @@ def run(
 
 
 def main(arguments=None) -> int:
-    options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--architecture", help="of the hosts that build with the archives (default: this machine's)")
-    asked = options.parse_known_args(arguments)[0].architecture
     try:
-        architecture = architectures.named(asked, "--architecture") if asked else architectures.host(os.environ)
-        entries = lockfile.load(pathlib.Path(__file__).with_name("lock.json")).of(architecture).all_entries()
-    except (architectures.ArchitectureError, lockfile.LockError) as error:
+        entries = lockfile.load(pathlib.Path(__file__).with_name("lock.json")).all_entries()
+    except lockfile.LockError as error:
         print(f"mirror: {error}", file=sys.stderr)
         return 1
-    return run(entries, arguments, parents=[options])
+    return run(entries, arguments)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import sys
 import tempfile
 from typing import Callable, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
-import architectures
 import fetch
 import lockfile
 import mirrors
@@ -216,14 +215,8 @@ def choose(folder: pathlib.Path, output: pathlib.Path, environ: Mapping[str, str
         output: the folder `out` of the workspace.
 
     Raises:
-        NewestError: the host is not of amd64, or see `load_kept` and `resolved`.
+        NewestError: see `load_kept` and `resolved`.
     """
-    host = architectures.host(environ)
-    if host != architectures.AMD64:
-        raise NewestError(
-            f"{_FLAG}: newest versions are resolved for amd64 only, and the host is of {host.name}; name a mirror that "
-            "has the pinned archives with --debian_mirror=URL"
-        )
     pinned_path, kept_path = folder / "lock.json", output / LOCK_NAME
     pinned_text = pinned_path.read_text(encoding="utf-8")
     pinned = lockfile.parse(pinned_text)
@@ -277,14 +270,7 @@ def main(arguments=None) -> int:
     options = parser.parse_args(arguments)
     try:
         print(choose(pathlib.Path(options.directory), pathlib.Path(options.output), os.environ))
-    except (
-        NewestError,
-        architectures.ArchitectureError,
-        fetch.FetchError,
-        lockfile.LockError,
-        mirrors.MirrorError,
-        resolve.ResolveError,
-    ) as error:
+    except (NewestError, fetch.FetchError, lockfile.LockError, mirrors.MirrorError, resolve.ResolveError) as error:
         print(f"debian: {error}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -1,6 +1,5 @@
 """The repository rule behind `debian.tree` and `debian.source`: pinned archives, unpacked, with a BUILD file."""
 
-load(":architecture.bzl", "AMD64", "architecture_named", "filled_for")
 load(":downloader.bzl", "DOWNLOADER")
 load(":messages.bzl", "failed", "no_python")
 
@@ -38,10 +37,7 @@ def _debian_repository_impl(rctx):
     for patch in rctx.attr.patches:
         rctx.patch(patch, strip = 1)
     if rctx.attr.build_file:
-        architecture, error = architecture_named("architecture", rctx.attr.architecture)
-        if error:
-            fail(error)
-        rctx.file("BUILD.bazel", filled_for(architecture, rctx.read(rctx.attr.build_file)))
+        rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
     else:
         rctx.file("BUILD.bazel", "exports_files(glob([\"**\"]))\n")
     rctx.file("REPO.bazel", "")
@@ -50,7 +46,6 @@ debian_repository = repository_rule(
     implementation = _debian_repository_impl,
     doc = "Fetches pinned Debian archives, verifies and unpacks them. Called by the module extension, which takes the entries from the lock.",
     attrs = {
-        "architecture": attr.string(doc = "Debian's name of what `{multiarch}` and `{cpu}` in the BUILD file stand for.", default = AMD64.name),
         "build_file": attr.label(doc = "BUILD file of the repository; by default every file is exported.", allow_single_file = True),
         "entries": attr.string_list(doc = "Lock entries, each as JSON with its name.", mandatory = True),
         "exclude": attr.string_list(doc = "Shell patterns of paths that are not unpacked."),

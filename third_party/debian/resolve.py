@@ -11,20 +11,19 @@ import re
 import subprocess
 from typing import Dict, List, Sequence
 
-import architectures
 import dated
 import lockfile
 import mirrors
 import pace
 import sources
 
+#: Debian's name of the processor that packages are pinned for, x86-64.
+ARCHITECTURE = "amd64"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _URI_LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})", re.M)
 _UPSTREAM_TARBALL = re.compile(r"_(?P<version>[^_]+)\.orig\.tar\.[a-z0-9]+$")
 # A field of a Release file.
 _RELEASE_FIELD = re.compile(r"^(Codename|Date|Label|Origin): (.+)$", re.M)
-# A field of an index that fits on a line.
-_FIELD = re.compile(r"^(Package|Version|Filename|Size|SHA256): (.+)$", re.M)
 
 
 class ResolveError(Exception):
@@ -57,8 +56,8 @@ def source_lines(suites: Sequence[str], sources: Sequence[mirrors.AptSource]) ->
     return lines
 
 
-def configuration(root: pathlib.Path, architecture: str = architectures.AMD64.name) -> str:
-    """apt's configuration for the private state below `root`, for packages of `architecture` (Debian's name)."""
+def configuration(root: pathlib.Path) -> str:
+    """apt's configuration for the private state below `root`."""
     silence = int(pace.Limits().silence_seconds)
     lines = [
         f'Dir::Etc "{root}/etc";',
@@ -76,8 +75,8 @@ def configuration(root: pathlib.Path, architecture: str = architectures.AMD64.na
         'APT::Update::Error-Mode "any";',
         # apt prints MD5 sums for some commands unless told which hash to use.
         'Acquire::ForceHash "SHA256";',
-        f'APT::Architecture "{architecture}";',
-        f'APT::Architectures "{architecture}";',
+        f'APT::Architecture "{ARCHITECTURE}";',
+        f'APT::Architectures "{ARCHITECTURE}";',
         'APT::Install-Recommends "false";',
         'APT::Sandbox::User "";',
         'APT::Get::Assume-Yes "true";',
@@ -86,20 +85,13 @@ def configuration(root: pathlib.Path, architecture: str = architectures.AMD64.na
 
 
 class PrivateApt:
-    """apt with its own state below `root`, for one family of suites and one architecture.
+    """apt with its own state below `root`, for one family of suites.
 
     Raises:
         ResolveError: apt or Debian's keyring is not installed, or no index could be had.
     """
 
-    def __init__(
-        self,
-        root,
-        suites: Sequence[str],
-        sources: Sequence[mirrors.AptSource],
-        architecture: architectures.Architecture = architectures.AMD64,
-    ):
-        self._architecture = architecture.name
+    def __init__(self, root, suites: Sequence[str], sources: Sequence[mirrors.AptSource]):
         self._root = pathlib.Path(root).resolve()
         self._suites = tuple(suites)
         if not os.path.exists(KEYRING):
@@ -110,7 +102,7 @@ class PrivateApt:
             (self._root / name).mkdir(parents=True, exist_ok=True)
         (self._root / "state/status").write_text("", encoding="ascii")
         (self._root / "etc/sources.list").write_text("\n".join(source_lines(suites, sources)) + "\n", encoding="utf-8")
-        (self._root / "apt.conf").write_text(configuration(self._root, self._architecture), encoding="utf-8")
+        (self._root / "apt.conf").write_text(configuration(self._root), encoding="utf-8")
         self._apt("update", "-qq")
 
     def run(self, program: str, *arguments: str) -> str:
@@ -152,42 +144,13 @@ class PrivateApt:
             return {}
         return self._entries(self._apt("download", "--print-uris", *names), names)
 
-    def versions(self, names: Sequence[str]) -> Dict[str, List[lockfile.Entry]]:
-        """All versions of binary packages, newest first; names that the index lacks are left out."""
-        if not names:
-            return {}
-        found: Dict[str, List[lockfile.Entry]] = {}
-        for record in self._records(names):
-            suite = self._suite("/" + record["Filename"])
-            found.setdefault(record["Package"], []).append(
-                lockfile.Entry(
-                    name=record["Package"],
-                    version=record["Version"],
-                    sha256=record["SHA256"],
-                    size=int(record["Size"]),
-                    suite=suite,
-                    path=record["Filename"],
-                )
-            )
-        return found
-
-    def _records(self, names: Sequence[str]) -> List[Dict[str, str]]:
-        try:
-            printed = self.run("apt-cache", "show", *names)
-        except ResolveError as error:
-            # apt-cache fails only when it knows none of the names.
-            if "No packages found" in str(error):
-                return []
-            raise
-        return [dict(_FIELD.findall(stanza)) for stanza in printed.split("\n\n") if stanza.strip()]
-
     def closure(self, names: Sequence[str], without: Sequence[str] = ()) -> List[lockfile.Entry]:
         """The packages and everything they need, as if installed on a machine that has only `without`."""
         status = self._root / "state/status"
         status.write_text(
             "".join(
                 f"Package: {entry.name}\nStatus: install ok installed\nMaintainer: mlgo\nVersion: {entry.version}\n"
-                f"Architecture: {'all' if entry.serves_all else self._architecture}\nMulti-Arch: foreign\n"
+                f"Architecture: {'all' if entry.serves_all else ARCHITECTURE}\nMulti-Arch: foreign\n"
                 f"Description: taken as installed\n\n"
                 for entry in self.packages(without).values()
             ),

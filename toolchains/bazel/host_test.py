@@ -44,8 +44,12 @@ class LackingTest(unittest.TestCase):
             LauncherError, r"lacks Linux on x86-64 \(this is Darwin on arm64\)\. Use a newer system or a container"
         ):
             host.check({"PATH": str(self.bin)}, ("Darwin", "arm64"))
+        with self.assertRaises(LauncherError) as caught:
+            host.check({"PATH": str(self.bin)}, ("Linux", "aarch64"))
         self.assertEqual(
-            host.lacking(str(self.bin), ("Linux", "aarch64")), ["Linux on x86-64 (this is Linux on aarch64)"]
+            str(caught.exception),
+            "this machine: lacks Linux on x86-64 (this is Linux on aarch64). Use a newer system or a container of one "
+            "(such as Debian 12) and run the same command again.",
         )
 
     def test_a_c_library_that_programs_cannot_use(self):

@@ -1,3 +1,5 @@
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -5,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 from toolchains.bazel import launcher
 from toolchains.bazel.errors import LauncherError
@@ -52,6 +55,23 @@ class UserNameTest(unittest.TestCase):
     def test_names_there_are_stay(self):
         self.assertEqual(launcher.with_user_name({"USER": "x"}, self.NOBODYS_UID), {"USER": "x"})
         self.assertEqual(launcher.with_user_name({}, 0), {})
+
+
+class OtherMachineTest(unittest.TestCase):
+    def test_arm64_is_refused_before_a_bazel_is_chosen_or_downloaded(self):
+        asked, said = [], io.StringIO()
+        arm64 = os.uname_result(("Linux", "host", "6.12", "#1", "aarch64"))
+        with (
+            unittest.mock.patch.object(launcher.host.os, "uname", lambda: arm64),
+            unittest.mock.patch.object(launcher.selection, "choose", lambda *_: asked.append("choose")),
+            unittest.mock.patch.object(launcher, "debian_bazel", lambda *_: asked.append("download")),
+            contextlib.redirect_stderr(said),
+        ):
+            self.assertEqual(launcher.main(["build"], {"PATH": os.environ["PATH"]}), launcher.ENVIRONMENT_ERROR)
+        self.assertEqual(asked, [])
+        self.assertRegex(
+            said.getvalue(), r"^bazelw: this machine: lacks Linux on x86-64 \(this is Linux on aarch64\).*\n$"
+        )
 
 
 class CommandTest(unittest.TestCase):

@@ -54,10 +54,6 @@ def _cross_toolchain(target):
     )
 
 def cross_toolchains():
-    """Declares `NAME_toolchain` for each target; the host's is :clang_toolchain under that name, for MODULE.bazel names all of them."""
-    native.alias(
-        name = HOST + "_toolchain",
-        actual = ":clang_toolchain",
-    )
+    """Declares `NAME_toolchain` for each target but the host's."""
     for target in CROSS_TARGETS:
         _cross_toolchain(target)

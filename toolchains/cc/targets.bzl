@@ -1,36 +1,28 @@
 """The targets that toolchains compile for: Debian 12 on each of them, and processors without an operating system."""
 
-load("@debian_host//:host.bzl", "CPU", "MULTIARCH")
 load(":cross_targets.bzl", _CROSS_TARGETS = "CROSS_TARGETS")
 
-# Key of TARGETS: the host, x86_64 or aarch64.
-HOST = CPU
-
-# Bazel's older name of a processor, where it has another one.
-_BAZEL_CPU = {"x86_64": "k8"}
+# Key of TARGETS: the machine that builds.
+HOST = "x86_64"
 
 # Name -> struct: `triple`; `root`, what clang takes for the sysroot, below the folder of `usr`; `gcc` and
 # `include`, folders beside `usr` or None; `libc`, the C library; `bazel_cpu`, Bazel's name of the processor; `constraints` of the platform;
 # `flags` of every compile and link.
 TARGETS = {
     HOST: struct(
-        triple = MULTIARCH,
+        triple = "x86_64-linux-gnu",
         root = "",
-        gcc = "usr/lib/gcc/%s/12" % MULTIARCH,
+        gcc = "usr/lib/gcc/x86_64-linux-gnu/12",
         include = "usr/include",
         libc = "glibc_2.36",
-        bazel_cpu = _BAZEL_CPU.get(HOST, HOST),
-        constraints = ["@platforms//os:linux", "@platforms//cpu:" + HOST],
+        bazel_cpu = "k8",
+        constraints = ["@platforms//os:linux", "@platforms//cpu:x86_64"],
         flags = [],
     ),
-} | {
-    name: target
-    for name, target in _CROSS_TARGETS.items()
-    if name != HOST
-}
+} | _CROSS_TARGETS
 
 # Those that the host does not run.
-CROSS_TARGETS = [name for name in TARGETS if name != HOST]
+CROSS_TARGETS = _CROSS_TARGETS.keys()
 
 # Those without an operating system.
 BARE_TARGETS = [name for name in CROSS_TARGETS if not TARGETS[name].gcc]

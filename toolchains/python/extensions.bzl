@@ -4,11 +4,8 @@
     use_repo(python, "pip", "pip_ray", "pip_tensorflow", "pip_tools", "python311")
 """
 
-load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
 load(":repositories.bzl", "interpreter_repository")
-load(":sites.bzl", "is_native", "site_repository")
-
-_PROGRAM = "//:usr/bin/python3.11"
+load(":sites.bzl", "site_repository")
 
 # Sites that extend @pip, and the BUILD file of each.
 _ADDITIONAL_SITES = {
@@ -17,22 +14,19 @@ _ADDITIONAL_SITES = {
     "tools": "additional_site.BUILD.bazel",
 }
 
-def _python_impl(mctx):
+def _python_impl(_mctx):
     interpreter_repository(
         name = "python311",
         build_file = "//toolchains/python:python311.BUILD.bazel",
-        python = ("@python311_packages" if is_native(mctx) else "@python311_packages_of_machine") + _PROGRAM,
-        tree = None if is_native(mctx) else "@python311_packages" + _PROGRAM,
+        python = "@python311_packages//:usr/bin/python3.11",
     )
     site_repository(
-        mctx,
         name = "pip",
         build_file = "//toolchains/python:pip.BUILD.bazel",
         requirements = "requirements",
     )
     for name, build_file in _ADDITIONAL_SITES.items():
         site_repository(
-            mctx,
             name = "pip_" + name,
             build_file = "//toolchains/python:" + build_file,
             requirements = "requirements_" + name,
@@ -41,6 +35,4 @@ def _python_impl(mctx):
 python = module_extension(
     implementation = _python_impl,
     doc = "The repositories @python311, Debian's interpreter, and @pip, @pip_ray, @pip_tensorflow and @pip_tools, the packages that the locks pin.",
-    environ = [HOST_VARIABLE],
-    arch_dependent = True,
 )

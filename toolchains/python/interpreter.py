@@ -28,9 +28,8 @@ def prepare(source: pathlib.Path, root: pathlib.Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, required=True, help="directory to make `usr` in")
-    parser.add_argument("--program", help="the interpreter in the tree to copy (default: the one that runs this)")
     flags = parser.parse_args()
-    source = pathlib.Path(os.path.realpath(flags.program or sys.executable)).parent.parent
+    source = pathlib.Path(os.path.realpath(sys.executable)).parent.parent
     try:
         prepare(source, flags.root)
     except OSError as error:

@@ -7,8 +7,7 @@ Example:
 Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip
 configuration, for Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed,
 `~` changed. The other sites extend that of requirements.in and pin only what they add; what two of them pin has one
-version, for a program may use both. Another architecture gets the same versions, in a lock of its own
-(requirements_arm64_lock.txt).
+version, for a program may use both.
 """
 
 import argparse
@@ -18,7 +17,7 @@ import pathlib
 import sys
 import tempfile
 
-from toolchains.python import pip, requirements, wheel_tags
+from toolchains.python import pip, requirements
 
 FOLDER = "toolchains/python"
 # Requirements and their locks. The other sites extend the first. TensorFlow, the most particular one, is next.
@@ -107,73 +106,7 @@ def write_lock(
     resolved = resolve(request, request_file.name, (old if only_missing else {}) | others | base)
     new = {name: pin for name, pin in resolved.items() if name not in base}
     replace_lock(lock, new, old, request_file.name)
-    write_locks_of_architectures(request_file, lock, new, only_missing)
     return new
-
-
-def pins_for(
-    architecture: str,
-    request: requirements.Request,
-    origin: str,
-    pins: dict[str, requirements.Pin],
-    pinned: dict[str, requirements.Pin],
-) -> dict[str, requirements.Pin]:
-    """The archives of another architecture with the versions of `pins`.
-
-    Args:
-        architecture: Debian's name.
-        origin: the name of the file that `request` is from, for messages.
-        pins: those of x86-64.
-        pinned: archives of the architecture that are kept where the version is the same.
-
-    Raises:
-        pip.PipError: a package has no wheel of this version for the architecture.
-        requirements.RequirementsError
-    """
-    sources = {wanted.name for wanted in request.requirements if wanted.from_source}
-    replaced = request.replaced.get(architecture, {})
-    found, asked = {}, []
-    for name, pin in pins.items():
-        project = replaced.get(name, name)
-        if name in sources:
-            found[name] = pin
-        elif project in pinned and pinned[project].version == pin.version:
-            found[project] = pinned[project]
-        else:
-            asked.append(f"{project}=={pin.version}")
-    if not asked:
-        return found
-    with tempfile.TemporaryDirectory() as scratch:
-        root = pathlib.Path(scratch)
-        wanted, none, report = root / "wanted.txt", root / "none.txt", root / "report.json"
-        wanted.write_text("".join(f"{line}\n" for line in asked), encoding="utf-8")
-        none.touch()
-        target = f"--target={root / 'target'}"
-        pip.run(
-            [*report_arguments(False, [], wanted, none, report), target, *wheel_tags.pip_options(architecture)],
-            f"{origin} for {architecture}",
-        )
-        return found | requirements.pins_of_report(json.loads(report.read_text(encoding="utf-8")), origin)
-
-
-def write_locks_of_architectures(
-    request_file: pathlib.Path, lock: pathlib.Path, pins: dict[str, requirements.Pin], only_missing: bool
-) -> None:
-    """Writes the locks of other architectures that stand beside `lock`, and prints what changed.
-
-    Args:
-        pins: those of `lock`.
-        only_missing: keep archives that are pinned.
-
-    Raises:
-        requirements.RequirementsError, pip.PipError
-    """
-    request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
-    for architecture in wheel_tags.MACHINES:
-        path = lock.with_name(f"{lock.stem.removesuffix('lock')}{architecture}_lock{lock.suffix}")
-        old = requirements.parse_lock(path.read_text(encoding="utf-8"), path.name) if path.exists() else {}
-        new = pins_for(architecture, request, request_file.name, pins, old if only_missing else {})
-        replace_lock(path, new, old, request_file.name)
 
 
 def replace_lock(

@@ -3,7 +3,7 @@
 load(":messages.bzl", "compile_failed", "install_failed")
 
 _INTERPRETER_FILES = ["byte_code.py", "interpreter.py"]
-_INSTALL_FILES = ["bounds.py", "byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheel_tags.py", "wheels.py"]
+_INSTALL_FILES = ["bounds.py", "byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]
 
 def _run_module(rctx, interpreter, module, files, arguments):
     """Runs a module of this folder; a change of one of `files`, what it consists of, runs it again."""
@@ -19,8 +19,7 @@ def _run_module(rctx, interpreter, module, files, arguments):
 
 def _interpreter_repository_impl(rctx):
     packages = rctx.path(rctx.attr.python)
-    tree = ["--program", rctx.path(rctx.attr.tree)] if rctx.attr.tree else []
-    result = _run_module(rctx, packages, "interpreter", _INTERPRETER_FILES, ["--root", rctx.path(".")] + tree)
+    result = _run_module(rctx, packages, "interpreter", _INTERPRETER_FILES, ["--root", rctx.path(".")])
     if result.return_code:
         fail(compile_failed(rctx.name, result.stderr))
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
@@ -31,7 +30,6 @@ interpreter_repository = repository_rule(
     attrs = {
         "build_file": attr.label(doc = "BUILD file of the repository.", allow_single_file = True, mandatory = True),
         "python": attr.label(doc = "The program usr/bin/python3.11 in the tree to copy; it runs.", allow_single_file = True, mandatory = True),
-        "tree": attr.label(doc = "The same program in the tree to copy, where this machine does not run it.", allow_single_file = True),
         "timeout": attr.int(doc = "Seconds it may take.", default = 600),
     },
 )
@@ -46,7 +44,7 @@ def _pip_repository_impl(rctx):
         rctx.path(rctx.attr.request),
         "--root",
         rctx.path("."),
-    ] + (["--architecture", rctx.attr.architecture] if rctx.attr.architecture else []))
+    ])
     if result.return_code:
         fail(install_failed(rctx.name, result.stderr))
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
@@ -55,7 +53,6 @@ pip_repository = repository_rule(
     implementation = _pip_repository_impl,
     doc = "Downloads what a lock pins with pip (its configuration on this machine applies) and unpacks it into `site`.",
     attrs = {
-        "architecture": attr.string(doc = "Debian's name of another architecture than amd64 whose wheels the lock pins."),
         "build_file": attr.label(doc = "BUILD file of the repository.", allow_single_file = True, mandatory = True),
         "lock": attr.label(doc = "requirements_lock.txt.", allow_single_file = True, mandatory = True),
         "python": attr.label(doc = "The interpreter that runs pip.", allow_single_file = True, mandatory = True),

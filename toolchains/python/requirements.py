@@ -16,7 +16,6 @@ LOCK_HEADER = f"# Written by `{LOCK_COMMAND}` from {{origin}}: change that file,
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _REQUIREMENT = re.compile(rf"({_NAME})\s*((?:[=<>!~]=?=?\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*)")
 _LOCKED = re.compile(rf"({_NAME})==([A-Za-z0-9.+!_-]+)((?:\s+--hash=sha256:[0-9a-f]{{64}})+)")
-_REPLACED = re.compile(rf"on (\w+): ({_NAME}) in place of ({_NAME})(?:, .*)?")
 _OPTIONS = ("no-deps", "source")
 
 
@@ -50,12 +49,10 @@ class Request:
 
     Attributes:
         left_out: dependencies that are not pinned.
-        replaced: architecture -> project -> the project that has wheels of its versions for that architecture.
     """
 
     requirements: tuple[Requirement, ...]
     left_out: frozenset[str]
-    replaced: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,12 +81,9 @@ def parse_request(text: str, origin: str) -> Request:
     """
     requirements: dict[str, Requirement] = {}
     left_out: set[str] = set()
-    replaced: dict[str, dict[str, str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         code, _, remark = (part.strip() for part in line.partition("#"))
         if not code:
-            if match := _REPLACED.fullmatch(remark):
-                replaced.setdefault(match[1], {})[normalised(match[3])] = normalised(match[2])
             if remark.startswith("leave out:"):
                 left_out.add(normalised(remark.removeprefix("leave out:").strip()))
             continue
@@ -103,7 +97,7 @@ def parse_request(text: str, origin: str) -> Request:
             raise RequirementsError(f"{origin}, line {number}: {name} is listed twice; keep one of the two lines")
         options = {word.strip() for word in remark.partition(":")[0].split(",")} & set(_OPTIONS)
         requirements[name] = Requirement(name, match[2].replace(" ", ""), "no-deps" not in options, "source" in options)
-    return Request(tuple(requirements.values()), frozenset(left_out), replaced)
+    return Request(tuple(requirements.values()), frozenset(left_out))
 
 
 def parse_lock(text: str, origin: str) -> dict[str, Pin]:

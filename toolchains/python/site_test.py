@@ -11,7 +11,7 @@ RUNFILES = os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.en
 
 
 # What a program takes from the machine: the parts of glibc.
-LIBC = re.compile(r"(ld-linux-(x86-64|aarch64)|lib(c|m|dl|pthread|resolv|rt|util|nss_\w+))\.so\.\d")
+LIBC = re.compile(r"(ld-linux-x86-64|lib(c|m|dl|pthread|resolv|rt|util|nss_\w+))\.so\.\d")
 
 
 class IsolationTest(unittest.TestCase):

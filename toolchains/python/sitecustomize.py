@@ -17,7 +17,7 @@ if os.uname().machine == "x86_64" and sys.executable and ":".join(_TUNABLES) != 
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 # Wheels look for the C++ library on the machine, unless it is loaded already: then that one serves them all.
-_CXX_LIBRARY = os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "../lib/{multiarch}/libstdc++.so.6")
+_CXX_LIBRARY = os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "../lib/x86_64-linux-gnu/libstdc++.so.6")
 if os.path.exists(_CXX_LIBRARY):
     _ctypes.dlopen(_CXX_LIBRARY, os.RTLD_NOW)
 

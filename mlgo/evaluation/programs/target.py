@@ -42,11 +42,8 @@ class Target:
         return digest_of_bytes("\0".join([self.triple, *self.flags, *self.emulator[1:], *files]).encode())
 
 
-_MACHINE = os.uname().machine
-#: The machine that builds, x86_64 or aarch64.
-HOST = Target(
-    _MACHINE, f"{_MACHINE}-linux-gnu", f"usr/lib/gcc/{_MACHINE}-linux-gnu/12", f"usr/lib/{_MACHINE}-linux-gnu"
-)
+#: The machine that builds.
+HOST = Target("x86_64", "x86_64-linux-gnu", "usr/lib/gcc/x86_64-linux-gnu/12", "usr/lib/x86_64-linux-gnu")
 
 
 def target_from_flags(name: str) -> Target:

@@ -18,10 +18,9 @@ from mlgo.policy.saved_model_signature import SIGNATURE, one_line, read_checked
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 
-#: Machine that builds -> target triple and processor. For x86-64, the baseline that all machines have: without FMA a
-#: product is rounded before it is added, as in TensorFlow Lite. Armv8-A always has FMA; equal decisions are not tested.
-TARGETS = {"x86_64": ("x86_64-pc-linux-gnu", "x86-64"), "aarch64": ("aarch64-unknown-linux-gnu", "generic")}
-TARGET_TRIPLE, TARGET_CPU = TARGETS.get(os.uname().machine, TARGETS["x86_64"])
+#: The processor is the baseline that all x86-64 machines have: without FMA a product is rounded before it is added, as
+#: in TensorFlow Lite.
+TARGET_TRIPLE, TARGET_CPU = "x86_64-pc-linux-gnu", "x86-64"
 
 #: Constant folding must not depend on the machine's instruction set or on the number of threads.
 _ENVIRONMENT = {

@@ -71,19 +71,18 @@ def edited(name, text, edits):
         text = text.replace(old, new)
     return text, None
 
-# Processor of the host, Bazel's name -> LLVM's target.
-NATIVE_TARGETS = {"aarch64": "AArch64", "x86_64": "X86"}
+# LLVM's name of the target of the machines that the build runs on.
+_NATIVE = "X86"
 
-def wanted_targets(value, native = NATIVE_TARGETS["x86_64"]):
+def wanted_targets(value):
     """The targets that MLGO_LLVM_TARGETS asks for.
 
     Args:
         value: names joined by commas, `all`, or None or "" for the host's.
-        native: the host's target.
     Returns: (sorted list, None), or (None, one sentence).
     """
     if not value:
-        return [native], None
+        return [_NATIVE], None
     if value == "all":
         return ALL_TARGETS, None
     names = [name.strip() for name in value.split(",")]
@@ -94,8 +93,8 @@ def wanted_targets(value, native = NATIVE_TARGETS["x86_64"]):
             " or ".join([repr(name) for name in unknown]),
             ", ".join(ALL_TARGETS),
         )
-    if native not in names:
-        return None, "MLGO_LLVM_TARGETS={0}: {1} is missing, the target of the machines that this build runs on; add {1}".format(value, native)
+    if _NATIVE not in names:
+        return None, "MLGO_LLVM_TARGETS={0}: {1} is missing, the target of the machines that this build runs on; add {1}".format(value, _NATIVE)
     return sorted({name: None for name in names}), None
 
 def version(cmake):

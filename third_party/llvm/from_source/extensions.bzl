@@ -6,9 +6,7 @@
 Nothing is unpacked until a target of it is needed.
 """
 
-load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
-load("//third_party/debian:entries.bzl", "host_of")
-load(":edits.bzl", "EDITS", "NATIVE_TARGETS", "edited", "version", "wanted_targets")
+load(":edits.bzl", "EDITS", "edited", "version", "wanted_targets")
 
 # Folders of the overlay that llvm and clang need. Of mlir it is only the rules around TableGen.
 _OVERLAY = "utils/bazel/llvm-project-overlay"
@@ -48,7 +46,7 @@ def _overlay(rctx, source, package):
     fail("{}: more than {} directories below {}; is it the tree of LLVM?".format(source, _MOST_DIRECTORIES, package))
 
 def _llvm_project_impl(rctx):
-    targets, error = wanted_targets(rctx.os.environ.get("MLGO_LLVM_TARGETS"), rctx.attr.native)
+    targets, error = wanted_targets(rctx.os.environ.get("MLGO_LLVM_TARGETS"))
     if error:
         fail(error)
     source = rctx.path(rctx.attr.source).dirname
@@ -68,22 +66,18 @@ _llvm_project = repository_rule(
     implementation = _llvm_project_impl,
     doc = "LLVM's source tree under its Bazel overlay, linked and not copied. MLGO_LLVM_TARGETS says for which targets it makes code.",
     attrs = {
-        "native": attr.string(doc = "LLVM's name of the host's target.", mandatory = True),
         "source": attr.label(doc = "A file at the top of the source tree.", allow_single_file = True, mandatory = True),
     },
     environ = ["MLGO_LLVM_TARGETS"],
 )
 
-def _llvm_from_source_impl(mctx):
+def _llvm_from_source_impl(_mctx):
     _llvm_project(
         name = "llvm_project",
-        native = NATIVE_TARGETS[host_of(mctx).cpu],
         source = "@llvm_project_source//:BUILD.bazel",
     )
 
 llvm_from_source = module_extension(
     implementation = _llvm_from_source_impl,
     doc = "Makes @llvm_project.",
-    environ = [HOST_VARIABLE],
-    arch_dependent = True,
 )
