@@ -95,6 +95,8 @@ class PackagesTest(unittest.TestCase):
         fetched = (
             os.path.realpath(sys.executable).rpartition("/bin/")[0],
             os.path.realpath(self.tensorflow.__file__).rpartition("/tensorflow/")[0],
+            # Of the first site, which holds NumPy too.
+            os.path.realpath(self.gin.__file__).rpartition("/gin/")[0],
         )
         maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
         libraries = set(re.findall(r"/\S+\.so(?:\.\S+)?$", maps, re.MULTILINE))
