@@ -13,11 +13,12 @@ MAGIC = b"\x7fELF"
 
 ET_EXEC, ET_DYN = 2, 3
 SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_NOBITS, SHT_REL, SHT_GROUP, SHT_SYMTAB_SHNDX = 2, 3, 4, 8, 9, 17, 18
+SHT_DYNSYM = 11
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 0x1, 0x2, 0x4, 0x800
 #: A section has code that is part of the program if it has these flags.
 CODE_FLAGS = SHF_ALLOC | SHF_EXECINSTR
 SHF_MERGE, SHF_STRINGS, SHF_LINK_ORDER, SHF_GROUP = 0x10, 0x20, 0x80, 0x200
-STT_FUNC, STT_SECTION, STT_FILE, STT_GNU_IFUNC = 2, 3, 4, 10
+STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE, STT_GNU_IFUNC = 1, 2, 3, 4, 10
 GRP_COMDAT = 1
 DT_NEEDED, DT_RPATH, DT_RUNPATH = 1, 15, 29
 
@@ -249,6 +250,22 @@ def strong_definitions(content: bytes) -> set[str]:
             for strings in [file.content(file.section(table.link))]
             for symbol in file.symbols(table)
             if symbol.binding == _STB_GLOBAL and symbol.section and symbol.section not in grouped
+        }
+    except ElfError:
+        return set()
+
+
+def exported_names(content: bytes) -> set[str]:
+    """Names of the functions and variables that a shared library defines for others, without weak ones; none of what is
+    no ELF file."""
+    try:
+        file = ElfFile.of_bytes(content)
+        return {
+            string_at(strings, symbol.name)
+            for table in file.sections_of_kind(SHT_DYNSYM)
+            for strings in [file.content(file.section(table.link))]
+            for symbol in file.symbols(table)
+            if symbol.binding == _STB_GLOBAL and symbol.section and symbol.kind in (STT_OBJECT, STT_FUNC, STT_GNU_IFUNC)
         }
     except ElfError:
         return set()

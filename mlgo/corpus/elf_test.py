@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlgo.corpus import elf
-from mlgo.corpus.elf import ElfError, ElfFile
+from mlgo.corpus.elf import ElfError, ElfFile, exported_names
 
 _NAMES = b"\0.text\0.symtab\0.bss\0code\0"
 
@@ -52,6 +52,16 @@ VARIANTS = [(wide, order, extended) for wide in (True, False) for order in "<>" 
 
 
 class ReadingTest(unittest.TestCase):
+    def test_what_a_library_exports(self):
+        for wide in (True, False):
+            content = file_of(wide, "<")
+            self.assertEqual(exported_names(content), set())
+            file = ElfFile.of_bytes(content)
+            table = file.section(2)._replace(kind=elf.SHT_DYNSYM)
+            # The absolute symbol is in no section.
+            self.assertEqual(exported_names(file.with_sections(content, {2: table})), {"code"})
+        self.assertEqual(exported_names(b"no ELF file"), set())
+
     def test_every_variant(self):
         for variant in VARIANTS:
             with self.subTest(variant):

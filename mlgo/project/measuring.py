@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Sequence
 
+from mlgo.corpus.elf import exported_names
 from mlgo.project.budget import Budget
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import REMEDY, Estimate
@@ -21,6 +22,9 @@ _FEWEST_SECONDS = 1.0
 #: Share of what is left that the search for decisions may take, so that rows behind it are tried too; but at least as
 #: much as one compile of the program.
 _SEARCH_SHARE = 0.5
+
+# What GNU ld exports of its own, and lld does not.
+_OF_LINKERS = {"_init", "_fini", "__bss_start", "_edata", "_end"}
 
 Objects = dict[str, Compiled]
 
@@ -185,6 +189,7 @@ class Measuring:
             # As `mlgo build` does: links compile too, the bitcode of -flto.
             linked, seconds = self._relinker.link(link, objects, row.config, built_name(self._program))
             self.budget.settle(0.0, seconds)
+            self._check_exports(linked)
             figures = measure(linked)
         except RunError as error:
             own = with_own_linker(row)
@@ -195,6 +200,15 @@ class Measuring:
         total = sum(one.seconds for one in objects.values()) if compiled else sum(self._seconds.values())
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
         return Measured(row, figures, total, "", refused, decisions)
+
+    def _check_exports(self, linked: pathlib.Path) -> None:
+        """Raises: RunError: a shared library lacks what the build's has for others, and so is smaller."""
+        built = pathlib.Path(self._program.link.output)
+        if "-shared" in self._program.link.words and built.exists():
+            lost = exported_names(built.read_bytes()) - exported_names(linked.read_bytes()) - _OF_LINKERS
+            if lost:
+                wrong = f"lost {len(lost)} exported symbols, such as {min(lost)}"
+                raise RunError(f"linking {built_name(self._program)}", wrong, "This row is left out")
 
 
 def rows_not_tried(measured: Sequence[Measured]) -> list[str]:

@@ -3,9 +3,11 @@
 import dataclasses
 import os
 import pathlib
+import struct
 import tempfile
 import unittest
 
+from mlgo.corpus.elf import SHT_DYNSYM, SHT_STRTAB
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import Estimate
@@ -23,6 +25,22 @@ ROWS = (
 )
 
 
+def library(*names):
+    """A shared library that exports functions of these names."""
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name in names)
+    places = [strings.index(b"\0" + name.encode() + b"\0") + 1 for name in names]
+    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", place, 0x12, 0, 1, 0, 1) for place in places)
+    header = struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 0, 64 + len(symbols + strings), 0, 64, 0, 0, 64, 3, 0
+    )
+    sections = [
+        (0,) * 10,
+        (0, SHT_DYNSYM, 2, 0, 64, len(symbols), 2, 1, 8, 24),
+        (0, SHT_STRTAB, 2, 0, 64 + len(symbols), len(strings), 0, 0, 1, 0),
+    ]
+    return header + symbols + strings + b"".join(struct.pack("<IIQQQQIIQQ", *one) for one in sections)
+
+
 class FakeParts:
     def __init__(self, units):
         self.units = {unit.output: unit for unit in units}
@@ -35,6 +53,7 @@ class FakeRelinker:
     jobs = 1
     refused = None
     is_broken = False
+    content = b""
 
     def __init__(self, folder):
         self.folder, self.compiled, self.linked = folder, [], 0
@@ -54,7 +73,7 @@ class FakeRelinker:
         if self.is_broken or self.refused in flags:
             raise RunError("linking", "unknown argument", "")
         path = self.folder / name
-        path.write_bytes(bytes(100 - 10 * len(objects) - 5 * len(flags)))
+        path.write_bytes(self.content or bytes(100 - 10 * len(objects) - 5 * len(flags)))
         return path, 0.0
 
 
@@ -87,9 +106,9 @@ class MeasuringRowsTest(unittest.TestCase):
             "",
         )
 
-    def measure(self, times, sources=(), seconds=2.0, was_recorded=True, absent=()):
+    def measure(self, times, sources=(), seconds=2.0, was_recorded=True, absent=(), words=(), name="built"):
         units = [Compile("clang", "/", (), f"/{n}.c", f"/{n}.o", "clang", seconds / 2, False) for n in range(2)]
-        link = Link("clang", "/", (), str(self.folder / "built"), "clang", 4.0, tuple(sources))
+        link = Link("clang", "/", words, str(self.folder / name), "clang", 4.0, tuple(sources))
         self.relinker = FakeRelinker(self.folder)
         parts = FakeParts(units)
         parts.absent = set(absent)
@@ -148,6 +167,19 @@ class MeasuringRowsTest(unittest.TestCase):
         found, _ = self.measure(1.0, absent=["/1.o"])
         self.assertEqual(found, {"as built": 200, "linker": 85, "small": 75, "small, linker": 70, "smaller": None})
         self.assertEqual(self.relinker.compiled, [(), ("-s",)])
+
+    def test_a_library_that_lost_an_export_is_not_smaller(self):
+        path = self.folder / "built.d/libx.so"
+        path.parent.mkdir()
+        path.write_bytes(library("one", "two", "_init"))
+        for exported, why in (
+            (("two", "one"), ""),
+            (("two",), "linking libx.so: lost 1 exported symbols, such as one"),
+        ):
+            FakeRelinker.content = library(*exported)
+            self.addCleanup(setattr, FakeRelinker, "content", b"")
+            _, measured = self.measure(2.0, words=("-shared", "a.o"), name="built.d/libx.so")
+            self.assertEqual({one.why_not for one in measured[1:]}, {why})
 
     def test_a_program_that_is_not_there_is_linked_again(self):
         (self.folder / "built").unlink()
