@@ -265,7 +265,7 @@ def flush(path: pathlib.Path) -> None:
 def write_error(error: OSError, path: pathlib.Path) -> RunError:
     """What to raise when writing `path` has failed with `error`."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        remedy = "Free space there or choose another --output_dir; the same command then resumes where it stopped"
+        remedy = "Free space there or choose another output directory; the same command then resumes where it stopped"
         return RunError(f"writing {path}", "no space is left on its disk", remedy)
-    remedy = "Choose an --output_dir that this user can write to"
+    remedy = "Choose an output directory that this user can write to"
     return RunError(f"writing {path}", f"failed: {error.strerror}", remedy)

@@ -37,7 +37,7 @@ class WriteAtomicallyTest(unittest.TestCase):
 
     def test_unwritable_parent_is_explained(self):
         files.write_atomically(self.folder / "file", b"")
-        with self.assertRaisesRegex(RunError, "Choose an --output_dir"):
+        with self.assertRaisesRegex(RunError, "Choose an output directory"):
             files.write_atomically(self.folder / "file" / "below", b"content")
 
 
