@@ -62,7 +62,9 @@ ld' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
     case $begin in BC*) lto=yes ;; esac
     ;;
 esac
-[ -z "$lto" ] || lto='--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments'
+# As GNU ld, it takes a version script that names absent symbols.
+[ -z "$lto" ] ||
+    lto='--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments'
 record=/dev/null
 if [ -n "${MLGO_RECORD-}" ]; then
     # A number of a process is in use once at a time, and records are appended.

@@ -111,7 +111,7 @@ class RecordsTest(unittest.TestCase):
         (self.folder / "bin/clang").write_text(GCC_OPTIONS)
         words = ("-O2", "-fipa-pta", "-flto=4", "-fcall-used-rax", "-c", "a b.c")
         said, errors = self.run_tool("gcc", "-O2", "-fipa-pta", "-flto=4", "-c", "a b.c")
-        lld = "--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments"
+        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments"
         self.assertEqual(said.splitlines()[-1], f"clang: {lld} -O2 -flto -c a b.c -Wno-everything")
         self.assertIn("clang runs this command without its own errors and without -fipa-pta -flto=4", errors)
         (record,) = self.read()
@@ -199,7 +199,7 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(said, "clang: --config=/a.cfg -Wl,--version-script,a a.o\n")
 
     def test_lto_links_with_the_linker_of_clang(self):
-        lld = "--start-no-unused-arguments -fuse-ld=lld --end-no-unused-arguments"
+        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments"
         for words, shown in (
             (("-flto", "a.o", "-o", "p"), f"{lld} -flto a.o -o p"),
             (("a.c", "-flto=thin", "-c"), f"{lld} a.c -flto=thin -c"),

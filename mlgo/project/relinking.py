@@ -204,7 +204,7 @@ class Relinker:
         if link.by == "other" and _OPENMP in words:
             words[words.index(_OPENMP)] = f"{_OPENMP}=libgomp"  # As the machine's own compiler links it.
         if any(word.startswith("-flto") for word in words) and not any(map(_names_linker, words)):
-            words.insert(0, "-fuse-ld=lld")  # GNU ld has no plug-in for these objects.
+            words[:0] = ["-fuse-ld=lld", "-Wl,--undefined-version"]  # GNU ld has no plug-in for these objects.
         if link.tool == "ld":
             command = [shutil.which("ld") or self._compiler.tool("ld.lld"), *words, "-o", str(output)]
         else:

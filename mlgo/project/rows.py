@@ -12,8 +12,8 @@ _POLICY = ("-mllvm -enable-ml-inliner=release",)
 _OUTLINER = ("-mllvm -enable-machine-outliner=always",)
 #: lld otherwise drops sections that only `__start_NAME` refers to, which GNU ld keeps.
 _COLLECT = ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
-#: GNU ld cannot fold.
-_FOLD = ("-fuse-ld=lld", "-Wl,--icf=safe")
+#: GNU ld cannot fold. It takes version scripts that name absent symbols, which lld refuses unless it is told.
+_FOLD = ("-fuse-ld=lld", "-Wl,--icf=safe", "-Wl,--undefined-version")
 _THIN = ("-flto=thin",)
 
 _EVICTION_POLICY = ("-mllvm -regalloc-enable-advisor=release",)
