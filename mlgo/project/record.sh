@@ -160,7 +160,7 @@ $word
     } 2>/dev/null >>"$record"
     "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only "$@" 2>/dev/null || return
     code=0
-    echo "mlgo: clang runs this command without its own errors${dropped:+ and without$dropped}" >&2
+    echo "mlgo: clang runs this command now${dropped:+ without$dropped}, as the machine's compiler takes it" >&2
 }
 
 # A question of configure, CMake, meson or Kbuild is answered by clang alone, and as without the options of mlgo.cfg, so
