@@ -187,7 +187,7 @@ int execve(const char *Path, char *const Arguments[], char *const Variables[]) {
                                                                  "execve");
   struct Start Start;
   char *More[countOf(Variables) + MOST_KEPT + 2], Search[searchSize(Variables)];
-  if (Path && strchr(Path, '/') && change(Path, Variables, &Start, More, Search))
+  if (strchr(Path, '/') && change(Path, Variables, &Start, More, Search))
     return Next(Start.Path, Arguments, More);
   return Next(Path, Arguments, Variables);
 }
