@@ -27,7 +27,7 @@ CONFIGURATIONS = {
     "mlgo-speed.cfg": "-regalloc-enable-advisor=release",
 }
 #: Files that can be executed.
-PROGRAMS = ("bin/clang", "bin/mlgo", "lib/mlgo/record/clang")
+PROGRAMS = ("bin/clang", "bin/mlgo", "lib/mlgo/record/clang", "lib/mlgo/record/clang-scan-deps")
 #: Links to clang, which is each of these programs under its name.
 TOOLS = (
     "clang++",
