@@ -111,9 +111,16 @@ checked_by_other() {
     PATH=$MLGO_PATH $other "$@" -fsyntax-only
 }
 
-# As gcc would take the command: without options that only gcc has, and without the errors that clang makes of warnings.
-# What changes the meaning of a program stays, and is refused again. gcc checks the command first: its answer holds.
+# As gcc would take the command: without options that only gcc has; and where gcc takes it, without the errors that clang
+# makes of warnings. What changes the meaning of a program stays, and is refused again.
 run_as_gcc_would() {
+    unknown=$("$MLGO_BIN/$tool" '-###' "$@" 2>&1 </dev/null | sed -n \
+        -e "s/.*error: unknown argument:\{0,1\} '\(-[^']*\)'.*/\1/p" \
+        -e "s/.*error: unsupported argument '\([0-9]*\)' to option '-flto='.*/-flto=\1/p")
+    more=
+    if [ -n "$unknown" ] && run_without_unknown "$@"; then
+        return
+    fi
     case " $* " in *' -c '* | *.[cCi]' '* | *.c[cp]' '* | *.c[px+][px+]' '*)
         rewind
         if ! checked_by_other "$@"; then
@@ -122,9 +129,11 @@ run_as_gcc_would() {
         fi
         ;;
     esac
-    unknown=$("$MLGO_BIN/$tool" '-###' "$@" 2>&1 </dev/null | sed -n \
-        -e "s/.*error: unknown argument:\{0,1\} '\(-[^']*\)'.*/\1/p" \
-        -e "s/.*error: unsupported argument '\([0-9]*\)' to option '-flto='.*/-flto=\1/p")
+    more=-Wno-everything
+    run_without_unknown "$@" 2>/dev/null
+}
+
+run_without_unknown() {
     dropped=
     for word; do
         shift
@@ -138,8 +147,8 @@ $word
                 dropped="$dropped $word"
                 word=-flto
                 ;;
-            -f*charset* | -f*exceptions* | -ffixed-* | -fcall-* | -fplugin* | -f*struct* | -fhard* | -fstrub*) ;;
-            -fopenacc* | -fgnu-tm | -fsignaling-nans | -fsingle-precision-constant | -f*underscor*) ;;
+            -f*charset* | -f*exceptions* | -ffixed-* | -fcall-* | -fplugin* | -f*struct* | -fhard* | -fstrub*) return 1 ;;
+            -fopenacc* | -fgnu-tm | -fsignaling-nans | -fsingle-precision-constant | -f*underscor*) return 1 ;;
             -f* | -m*-split-unaligned-* | -mstringop-strategy=* | -minline-*-stringops* | -mbranch-cost=*)
                 dropped="$dropped $word"
                 continue
@@ -150,7 +159,7 @@ $word
         set -- "$@" "$word"
     done
     # shellcheck disable=SC2086
-    set -- $lto "$@" -Wno-everything
+    set -- $lto "$@" $more
     rewind
     {
         printf 'before\0'
@@ -158,9 +167,9 @@ $word
         printf '\0again\0'
         printf '%s\0' $# "$@"
     } 2>/dev/null >>"$record"
-    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only "$@" 2>/dev/null || return
+    # shellcheck disable=SC2086
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $old "$@" || return 1
     code=0
-    echo "mlgo: clang runs this command now${dropped:+ without$dropped}, as the machine's compiler takes it" >&2
 }
 
 # A question of configure, CMake, meson or Kbuild is answered by clang alone, and as without the options of mlgo.cfg, so
@@ -229,6 +238,9 @@ if [ -n "$is_made" ] && [ $by = clang ] && [ -n "$other" ]; then
         ;;
     esac
     run_as_gcc_would "$@"
+    if [ $code -eq 0 ]; then
+        echo "mlgo: clang runs this command now${dropped:+ without$dropped}${more:+, and takes what '$other' takes}" >&2
+    fi
     if [ $code -ne 0 ] && [ $by = clang ]; then
         echo "mlgo: clang refuses this command; '$other' runs it" >&2
         run_other "$@"

@@ -69,7 +69,7 @@ def _record(texts: Iterator[str], ended: int) -> Record:
         responses[name] = next(texts)
         kind = next(texts)
     before = 0.0
-    if kind == _BEFORE:
+    while kind == _BEFORE:
         before = _child_seconds(next(texts))
         if next(texts) != _AGAIN:
             raise ValueError(_AGAIN)

@@ -20,6 +20,7 @@ for word; do
     case $word in
     -fipa-pta) echo "clang: error: unknown argument '$word'; did you mean '-fno-pta'?" >&2; failed=yes ;;
     -fcall-used-rax) echo "clang: error: unknown argument: '$word'" >&2; failed=yes ;;
+    --fail-too) failed=yes ;;
     -flto=4) echo "clang: error: unsupported argument '4' to option '-flto='" >&2; failed=yes ;;
     esac
 done
@@ -112,11 +113,11 @@ class RecordsTest(unittest.TestCase):
         words = ("-O2", "-fipa-pta", "-flto=4", "-fcall-used-rax", "-c", "a b.c")
         said, errors = self.run_tool("gcc", "-O2", "-fipa-pta", "-flto=4", "-c", "a b.c")
         lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments"
-        self.assertEqual(said.splitlines()[-1], f"clang: {lld} -O2 -flto -c a b.c -Wno-everything")
-        self.assertIn("clang runs this command now without -fipa-pta -flto=4, as", errors)
+        self.assertEqual(said, f"clang: {lld} -O2 -flto -c a b.c\n")
+        self.assertIn("clang runs this command now without -fipa-pta -flto=4\n", errors)
         (record,) = self.read()
         self.assertEqual((record.by, record.exit_code), ("clang", 0))
-        self.assertEqual(record.words, (*lld.split(), "-O2", "-flto", "-c", "a b.c", "-Wno-everything"))
+        self.assertEqual(record.words, (*lld.split(), "-O2", "-flto", "-c", "a b.c"))
         # What changes the meaning of a program is not.
         self.assertEqual(self.run_tool("gcc", *words)[0].splitlines()[-1], f"gcc: {' '.join(words)}")
         self.assertEqual(self.read()[-1].by, "other")
@@ -131,8 +132,11 @@ class RecordsTest(unittest.TestCase):
             (self.folder / path).write_text('#!/bin/sh\necho "${0##*/}: $(cat)"\n' + more)
         source = self.folder / "source"
         source.write_text("int i;")
-        said = self.run_tool("gcc", "-fipa-pta", "-x", "c", "-c", "-o", "a.o", "-", stdin=source)[0]
-        self.assertEqual(said.splitlines()[:3], ["clang: int i;", "gcc: int i;", "clang: int i;"])
+        words = ("-x", "c", "-c", "-o", "a.o", "-")
+        said = self.run_tool("gcc", "-fipa-pta", *words, stdin=source)[0].splitlines()
+        self.assertEqual(said, ["clang: int i;", "clang: int i;", f"clang: {' '.join(words)}"])
+        said = self.run_tool("gcc", "-fcall-used-rax", *words, stdin=source)[0].splitlines()
+        self.assertEqual(said, ["clang: int i;", "gcc: int i;", "gcc: int i;"])
 
     def test_openmp_without_its_library_is_for_the_machines_compiler(self):
         words = ("-fopenmp", "-c", "a.c")
