@@ -113,7 +113,9 @@ def _goal(
             "has neither valgrind, nor perf with hardware counters",
             "Install valgrind (apt-get install valgrind)",
         )
-    return goal.faster(counting.Runs(counter, program, runs, scratch / "runs"), counter.name)
+    return goal.faster(
+        counting.Runs(counter, program, runs, scratch / "runs", compiler.tool("llvm-strip")), counter.name
+    )
 
 
 def _notes(

@@ -97,11 +97,15 @@ class Runs:
       counter: what counts.
       program: as it was built.
       runs: what it does.
-      scratch: folder for counts and for links to programs.
+      scratch: folder for counts and for copies of programs.
+      strip: program that removes debug information; None: it stays.
     """
 
-    def __init__(self, counter: Counter, program: Program, runs: Sequence[Run], scratch: pathlib.Path):
+    def __init__(
+        self, counter: Counter, program: Program, runs: Sequence[Run], scratch: pathlib.Path, strip: str | None = None
+    ):
         self._counter, self._program, self._runs, self._scratch = counter, program, runs, scratch
+        self._strip = strip
         self._digests: list[str] = []
         for run in runs:
             if not (self._is_library() or _PLACE in run.words or program_named_by(run, [program])):
@@ -162,6 +166,8 @@ class Runs:
                 digest = hashlib.sha256(output.read()).hexdigest()
                 last = errors.read()[-200:].decode("utf-8", "replace").strip()
             if done.returncode:
+                if not last and _has_unread_debug_information(pathlib.Path(folder)):
+                    last = "valgrind cannot read the debug information of a library that it loads"
                 wrong = f"ended with exit code {done.returncode}: {last}"
                 raise RunError(f"--run={shlex.join(run.words)}", wrong, "Correct it")
             return digest, self._read(pathlib.Path(folder))
@@ -176,6 +182,9 @@ class Runs:
             _shared_name(self._program.link) if is_library else os.path.basename(self._program.link.output)
         )
         shutil.copy(image, copy)
+        if self._strip:
+            # valgrind ends where it cannot read clang's DWARF. A file that cannot be stripped is run as it is.
+            subprocess.run([self._strip, "--strip-debug", copy], capture_output=True, check=False)
         # Libraries that the program finds beside it, by $ORIGIN or by the script of libtool.
         own = str(folder) if is_library else os.path.dirname(self._program.link.output)
         path = os.pathsep.join(filter(None, (own, os.environ.get("LD_LIBRARY_PATH"))))
@@ -198,6 +207,11 @@ class Runs:
             instructions += counts["Ir"]
             references += counts.get("Dr", 0) + counts.get("Dw", 0)
         return [instructions, references]
+
+
+def _has_unread_debug_information(folder: pathlib.Path) -> bool:
+    """Whether valgrind gave up for that, by its messages."""
+    return any("debuginfo reader" in path.read_text(errors="replace") for path in folder.glob("log.*"))
 
 
 def cachegrind_counts(text: str) -> dict[str, int]:

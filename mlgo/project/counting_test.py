@@ -73,6 +73,24 @@ class CountingTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "ended with exit code 3: wrong"):
             self.runs("./prog").figures_of(self.script("failing", "echo wrong >&2\nexit 3\n"))
 
+    def test_copies_are_run_without_debug_information(self):
+        # Fakes: one that shortens the copy, and one that cannot.
+        strip = self.script("strip", 'grep -v debug "$2" > "$2.new"; cat "$2.new" > "$2"\n')
+        debug = self.script("debug", 'echo "$1"\n# debug information\n')
+        for tool, size in ((strip, self.built.stat().st_size), ("/bin/false", debug.stat().st_size)):
+            one = [run_of("./prog x", str(self.folder))]
+            runs = Runs(CACHEGRIND, self.program(self.built), one, self.folder / "scratch", str(tool))
+            self.assertEqual(runs.figures_of(debug)["instructions"], 2 * size)
+        self.assertIn("# debug", debug.read_text())
+
+    def test_debug_information_that_valgrind_cannot_read(self):
+        (self.folder / "bin/valgrind").write_text(
+            "#!/bin/sh\nfor word; do case $word in --log-file=*) log=${word#*=} ;; esac; done\n"
+            'echo "Valgrind: debuginfo reader: Possibly corrupted" > "${log%\\%p}1"; exit 1\n'
+        )
+        with self.assertRaisesRegex(RunError, "exit code 1: valgrind cannot read the debug information of a library"):
+            self.runs("./prog one").figures_of(self.built)
+
     def test_a_shared_library_is_found_by_its_name(self):
         library = self.script("libx.so.1.2", "")
         program = self.program(library, "-shared", "-Wl,-soname,libx.so.1")
