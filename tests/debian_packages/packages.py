@@ -26,6 +26,7 @@ PACKAGES = {
     "fribidi": "autotools, C",
     "pcre2": "autotools, C",
     "tinyxml2": "CMake, C++",
+    "double-conversion": "make in debian/rules, C++",
     "json-c": "CMake, C",
     "zstd": "CMake and make, C and C++",
     "brotli": "CMake, C",
