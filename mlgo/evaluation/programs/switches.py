@@ -81,7 +81,8 @@ ROWS = (
     Switches("--icf=all, search 8", _SEARCH_8, _ALL),
     Switches("ThinLTO", lto="thin"),
     Switches("ThinLTO, policy", _POLICY, lto="thin"),
-    Switches("ThinLTO, two rounds of outlining", (), _TWO_ROUNDS, lto="thin", targets=_OUTLINING),
+    # Equal outlined functions stay in each module for the linker to fold.
+    Switches("ThinLTO, two rounds of outlining, --icf=all", (), (*_TWO_ROUNDS, *_ALL), lto="thin", targets=_OUTLINING),
     Switches("full LTO", lto="full"),
     Switches("full LTO, policy", _POLICY, lto="full"),
     Switches("full LTO, --icf=all, policy", _POLICY, _ALL, lto="full"),
@@ -167,7 +168,8 @@ def shared_table(found: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> li
     for row in ROWS:
         if row.shared and row != BASE:
             cells = [mean_text(found[target].values(), row.name, measure) for target, measure in columns]
-            lines.append(markdown_row([row.name, *cells]))
+            if any(cells):
+                lines.append(markdown_row([row.name, *cells]))
     return lines
 
 

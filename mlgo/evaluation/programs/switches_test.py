@@ -71,6 +71,7 @@ class TableTest(unittest.TestCase):
         self.assertEqual(lines[0].count("|"), 8)
         policy = next(line for line in lines if line.startswith("| policy |"))
         self.assertTrue(policy.startswith("| policy | +0.00 % (+100.00 %) |"), policy)
+        self.assertEqual(len(lines), 3)
 
 
 if __name__ == "__main__":
