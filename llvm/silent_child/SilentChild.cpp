@@ -9,15 +9,18 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -204,6 +207,89 @@ std::optional<std::string> readAll(int Descriptor) {
   }
 }
 
+/// Forks, with a connection of which each process keeps its own end. 0: this is
+/// the child.
+pid_t forkWith(StringRef Option, int OfParent, int OfChild) {
+  const pid_t Parent = getpid();
+  // A signal that comes before the child has its own handlers would run LLVM's:
+  // they remove the parent's outputs.
+  sigset_t All, Mask;
+  sigfillset(&All);
+  if (sigprocmask(SIG_SETMASK, &All, &Mask) < 0)
+    endByMachine(Option, failed("sigprocmask"));
+  const pid_t Child = fork();
+  if (Child == 0) {
+    close(OfParent);
+    ToParent = OfChild;
+    becomeChild(Parent);
+  }
+  const std::string ForkFailed = failed("fork");
+  sigprocmask(SIG_SETMASK, &Mask, nullptr);
+  if (Child < 0)
+    endByMachine(Option, ForkFailed);
+  if (Child > 0)
+    close(OfChild);
+  return Child;
+}
+
+/// Whether the child is done, and not lost. What the machine did to it ends the
+/// compile.
+bool waitFor(StringRef Option, pid_t Child, StringRef Sent) {
+  int Status = 0;
+  pid_t Ended;
+  while ((Ended = waitpid(Child, &Status, 0)) < 0 && errno == EINTR)
+    ;
+  if (Ended != Child)
+    endByMachine(Option, failed("waitpid"));
+  const ChildEnd End = endOf(Status, Sent);
+  if (!End.OfMachine.empty())
+    endByMachine(Option, End.OfMachine);
+  return End.IsDone;
+}
+
+/// Before the length of a message: no sentence of endByMachine begins so.
+constexpr char FrameMark = '\0';
+constexpr size_t BytesOfHead = 1 + sizeof(uint64_t);
+
+bool writeFrame(int Descriptor, StringRef Content) {
+  const uint64_t Size = Content.size();
+  std::string Head(1, FrameMark);
+  Head.append(reinterpret_cast<const char *>(&Size), sizeof(Size));
+  return writeAll(Descriptor, Head) && writeAll(Descriptor, Content);
+}
+
+/// Reads up to `Size` bytes to the end of `Into`. Returns: whether there were
+/// so many.
+bool readMore(int Descriptor, std::string &Into, size_t Size) {
+  const size_t Before = Into.size();
+  Into.resize(Before + Size);
+  size_t Done = 0;
+  while (Done < Size) {
+    const ssize_t Read = ::read(Descriptor, &Into[Before + Done], Size - Done);
+    if (Read < 0 && errno == EINTR)
+      continue;
+    if (Read <= 0)
+      break;
+    Done += Read;
+  }
+  Into.resize(Before + Done);
+  return Done == Size;
+}
+
+/// Empty: the other process has ended, or writes a sentence, which begins with
+/// `Start`.
+std::optional<std::string> readFrame(int Descriptor, std::string &Start) {
+  if (!readMore(Descriptor, Start, BytesOfHead) || Start[0] != FrameMark)
+    return std::nullopt;
+  uint64_t Size = 0;
+  std::memcpy(&Size, &Start[1], sizeof(Size));
+  Start.clear();
+  std::string Content;
+  if (!readMore(Descriptor, Content, Size))
+    return std::nullopt;
+  return Content;
+}
+
 } // namespace
 
 Forked forkSilently(StringRef Option) {
@@ -218,42 +304,68 @@ Forked forkSilently(StringRef Option) {
   Default.sa_handler = SIG_DFL;
   if (sigaction(SIGCHLD, &Default, &Before) < 0)
     endByMachine(Option, failed("sigaction"));
-  const pid_t Parent = getpid();
-  // A signal that comes before the child has its own handlers would run LLVM's:
-  // they remove the parent's outputs.
-  sigset_t All, Mask;
-  sigfillset(&All);
-  if (sigprocmask(SIG_SETMASK, &All, &Mask) < 0)
-    endByMachine(Option, failed("sigprocmask"));
-  const pid_t Child = fork();
-  if (Child == 0) {
-    close(Ends[0]);
-    ToParent = Ends[1];
-    becomeChild(Parent);
-    sigprocmask(SIG_SETMASK, &Mask, nullptr);
+  const pid_t Child = forkWith(Option, /*OfParent=*/Ends[0], Ends[1]);
+  if (Child == 0)
     return {true, std::nullopt};
-  }
-  const std::string ForkFailed = failed("fork");
-  sigprocmask(SIG_SETMASK, &Mask, nullptr);
-  if (Child < 0)
-    endByMachine(Option, ForkFailed);
-  close(Ends[1]);
   std::optional<std::string> Sent = readAll(Ends[0]);
   if (!Sent)
     endByMachine(Option, failed("reading from a copy"));
   close(Ends[0]);
-  int Status = 0;
-  pid_t Ended;
-  while ((Ended = waitpid(Child, &Status, 0)) < 0 && errno == EINTR)
-    ;
-  if (Ended != Child)
-    endByMachine(Option, failed("waitpid"));
+  const bool IsDone = waitFor(Option, Child, *Sent);
   if (sigaction(SIGCHLD, &Before, nullptr) < 0)
     endByMachine(Option, failed("sigaction"));
-  const ChildEnd End = endOf(Status, *Sent);
-  if (!End.OfMachine.empty())
-    endByMachine(Option, End.OfMachine);
-  return {false, End.IsDone ? std::move(Sent) : std::nullopt};
+  return {false, IsDone ? std::move(Sent) : std::nullopt};
+}
+
+AskedCopy::AskedCopy(StringRef Option) : Option(Option) {
+  requireOneThread(Option);
+  int Ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0)
+    endByMachine(Option, failed("socketpair"));
+  for (int &End : Ends)
+    End = aboveStandardStreams(Option, End);
+  Child = forkWith(Option, /*OfParent=*/Ends[0], Ends[1]);
+  ToChild = Ends[0];
+}
+
+std::optional<std::string> AskedCopy::answer() {
+  if (HasEnded)
+    return std::nullopt;
+  std::string Start;
+  std::optional<std::string> Message = readFrame(ToChild, Start);
+  if (Message)
+    return Message;
+  std::optional<std::string> Rest = readAll(ToChild);
+  if (!Rest)
+    endByMachine(Option, failed("reading from a copy"));
+  end(Start + *Rest);
+  return std::nullopt;
+}
+
+void AskedCopy::ask(StringRef Question) {
+  // Otherwise the copy has ended, which the next call of answer() sees.
+  if (!HasEnded)
+    writeFrame(ToChild, Question);
+}
+
+void AskedCopy::end(StringRef Sent) {
+  close(ToChild);
+  HasEnded = true;
+  waitFor(Option, Child, Sent);
+}
+
+AskedCopy::~AskedCopy() {
+  if (Child != 0 && !HasEnded)
+    end("");
+}
+
+std::string answerAndWait(StringRef Content) {
+  if (!writeFrame(ToParent, Content))
+    _exit(PipeBroken);
+  std::string Start;
+  if (std::optional<std::string> Question = readFrame(ToParent, Start))
+    return std::move(*Question);
+  _exit(Done);
 }
 
 void sendToParent(StringRef Content) {

@@ -11,6 +11,8 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <sys/types.h>
+
 namespace mlgo {
 
 /// What `forkSilently` returns, in both processes.
@@ -31,6 +33,37 @@ struct Forked {
 /// end the compile with one error: the result must not depend on the machine.
 /// Option: for that error, with its dash.
 Forked forkSilently(llvm::StringRef Option);
+
+/// A child that answers several times, and waits between the answers. It is
+/// silent, and ends, as that of forkSilently, in which alone it may be forked:
+/// there no handler takes the signal of its end.
+class AskedCopy {
+public:
+  explicit AskedCopy(llvm::StringRef Option);
+  AskedCopy(const AskedCopy &) = delete;
+  AskedCopy &operator=(const AskedCopy &) = delete;
+  /// Ends the child, which must be waiting.
+  ~AskedCopy();
+
+  bool isChild() const { return Child == 0; }
+  /// In the parent: what the child answers, first without a question. Empty: it
+  /// has lost the try.
+  std::optional<std::string> answer();
+  /// For the next answer.
+  void ask(llvm::StringRef Question);
+
+private:
+  void end(llvm::StringRef Sent);
+
+  const std::string Option;
+  pid_t Child = 0;
+  int ToChild = -1;
+  bool HasEnded = false;
+};
+
+/// For a child of AskedCopy. Returns: the next question. Ends the process if
+/// there is none.
+std::string answerAndWait(llvm::StringRef Content);
 
 /// For the child.
 [[noreturn]] void sendToParent(llvm::StringRef Content);

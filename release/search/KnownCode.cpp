@@ -6,13 +6,17 @@
 #include "Options.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/SymbolSize.h"
 #include "llvm/Support/CommandLine.h"
@@ -20,6 +24,7 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <initializer_list>
+#include <iterator>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -64,6 +69,31 @@ bool hasCodeBesides(const Function &F) {
                 [&](StringRef Name) { return F.hasFnAttribute(Name); });
 }
 
+/// Whether code generation may make a jump of the call, as the last thing that
+/// its function does: a return is reached with nothing else that reads or
+/// writes. Intrinsics may vanish, and blocks be joined or copied, before.
+bool mayEndFunction(const CallInst &Call) {
+  SmallPtrSet<const BasicBlock *, 8> Reached;
+  SmallVector<BasicBlock::const_iterator, 8> From = {
+      std::next(Call.getIterator())};
+  while (!From.empty()) {
+    BasicBlock::const_iterator At = From.pop_back_val();
+    while (!At->isTerminator() &&
+           (isa<IntrinsicInst>(*At) ||
+            !(At->mayHaveSideEffects() || At->mayReadFromMemory())))
+      ++At;
+    // Calling conventions that guarantee tail calls end in it too.
+    if (isa<ReturnInst, UnreachableInst>(*At))
+      return true;
+    if (!isa<BranchInst, SwitchInst>(*At))
+      continue;
+    for (const BasicBlock *const Next : successors(At->getParent()))
+      if (Reached.insert(Next).second)
+        From.push_back(Next->begin());
+  }
+  return false;
+}
+
 /// The assembler writes a short jump to a near function whose symbol it
 /// resolves itself.
 bool mayJumpNearby(const Function &F) {
@@ -76,7 +106,8 @@ bool mayJumpNearby(const Function &F) {
             : nullptr;
     return Callee && !Callee->isDeclaration() &&
            (Callee->hasLocalLinkage() ||
-            (Callee->isDSOLocal() && M.getPIELevel() == PIELevel::Default));
+            (Callee->isDSOLocal() && M.getPIELevel() == PIELevel::Default)) &&
+           mayEndFunction(*Call);
   });
 }
 
@@ -161,6 +192,24 @@ void addKnown(KnownCode &Known, StringRef Digests,
     if (Found != Sizes.end() && Found->second > 0)
       Known.emplace(Digest.str(), Found->second);
   }
+}
+
+std::string linesOf(const KnownCode &Known) {
+  std::string Lines;
+  for (const auto &[Digest, Bytes] : Known)
+    Lines += Digest + "\t" + utostr(Bytes) + "\n";
+  return Lines;
+}
+
+KnownCode knownIn(StringRef Lines) {
+  KnownCode Known;
+  while (!Lines.empty()) {
+    StringRef Line;
+    std::tie(Line, Lines) = Lines.split('\n');
+    const auto [Digest, Bytes] = Line.split('\t');
+    to_integer(Bytes, Known[Digest.str()]);
+  }
+  return Known;
 }
 
 } // namespace mlgo::search

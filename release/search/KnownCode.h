@@ -36,6 +36,10 @@ std::string replaceKnown(llvm::Module &M, const KnownCode &Known);
 void addKnown(KnownCode &Known, llvm::StringRef Digests,
               const llvm::object::ObjectFile &Object);
 
+/// A line `digest TAB bytes` each, and what such lines say.
+std::string linesOf(const KnownCode &Known);
+KnownCode knownIn(llvm::StringRef Lines);
+
 } // namespace mlgo::search
 
 #endif // MLGO_RELEASE_SEARCH_KNOWNCODE_H

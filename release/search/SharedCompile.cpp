@@ -8,13 +8,15 @@
 #include "InlinerSizeModel.h"
 #include "InliningDecisions.h"
 #include "KnownCode.h"
+#include "Message.h"
 #include "ModuleSearch.h"
+#include "OptimisedModule.h"
 #include "SilentChild.h"
+#include "SilentOutputs.h"
 
 #include "clang/Basic/CodeGenOptions.h"
-#include "clang/Basic/Diagnostic.h"
 
-#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DataLayout.h"
@@ -24,7 +26,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <initializer_list>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,41 +35,6 @@ using namespace llvm;
 
 namespace mlgo::search {
 namespace {
-
-/// Of the files that a back end opens itself, none but the object's. The code
-/// is the same without them.
-void writeNothingBesides(clang::CodeGenOptions &Options) {
-  Options.SplitDwarfOutput.clear();
-  (Options.*StackUsage).clear();
-  Options.SaveTempsFilePrefix.clear();
-}
-
-/// Notes the first error, and whether there was any message.
-class Messages final : public clang::DiagnosticConsumer {
-public:
-  std::string FirstError;
-  bool Any = false;
-
-private:
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level As,
-                        const clang::Diagnostic &Message) override {
-    DiagnosticConsumer::HandleDiagnostic(As, Message);
-    Any = true;
-    if (As < clang::DiagnosticsEngine::Error || !FirstError.empty())
-      return;
-    SmallString<128> Text;
-    Message.FormatDiagnostic(Text);
-    FirstError = std::string(Text);
-  }
-};
-
-/// The former consumer is never destroyed: its destructor may write.
-Messages &noteMessagesOf(clang::DiagnosticsEngine &Diagnostics) {
-  (void)Diagnostics.takeClient().release();
-  auto *const Noted = new Messages;
-  Diagnostics.setClient(Noted);
-  return *Noted;
-}
 
 Functions definedIn(const Module &M) {
   Functions Names;
@@ -84,33 +51,26 @@ bool keepsFunctionsWhole(const clang::CodeGenOptions &Options) {
          (Options.BBSections.empty() || Options.BBSections == "none");
 }
 
+constexpr StringRef InlinerPass = "ModuleInlinerWrapperPass";
+
 using Object = SmallVector<char, 0>;
 
 StringRef textOf(const Object &Of) { return StringRef(Of.data(), Of.size()); }
 
-/// The parts, and after them their lengths: an object that comes first keeps
-/// its alignment.
-std::string message(std::initializer_list<StringRef> Parts) {
-  std::string Text, Lengths;
-  for (const StringRef Part : Parts) {
-    Text += Part;
-    Lengths += " " + utostr(Part.size());
-  }
-  return Text + "\n" + Lengths;
-}
+/// Questions to a compile that has optimised the module and waits.
+constexpr char AllCode = 'a', CodeOfOthers = 'o';
 
-std::vector<StringRef> partsOf(StringRef Message) {
-  const auto [Text, Lengths] = Message.rsplit('\n');
-  std::vector<StringRef> Parts;
-  size_t From = 0;
-  for (const StringRef Length : split(Lengths.drop_front(), ' ')) {
-    size_t Size = 0;
-    to_integer(Length, Size);
-    Parts.push_back(Text.substr(From, Size));
-    From += Size;
-  }
-  return Parts;
-}
+/// A compile that has optimised the module, in a copy that waits for what is to
+/// be generated.
+struct Optimised {
+  Attempt Asked;
+  std::unique_ptr<AskedCopy> Copy;
+  /// Of what the inliner leaves, and of all passes.
+  std::string DigestOfInlined, Digest;
+  int64_t Estimate = 0;
+  std::string Taken;
+  std::optional<Build> Made = std::nullopt;
+};
 
 struct Kept {
   Attempt Asked;
@@ -118,6 +78,10 @@ struct Kept {
   uint64_t CodeBytes;
   bool Prints;
 };
+
+bool isReleasedDefault(const Attempt &Asked) {
+  return Asked.AsReleased && Asked.Elsewhere == Otherwise();
+}
 
 /// A copy of clang's process that reaches the inliner once. There it becomes
 /// the parent of a copy for each try, and itself the compile that the search
@@ -143,12 +107,20 @@ public:
       searchHere();
     else
       Of.Options.PassBuilderCallbacks.push_back([this](PassBuilder &Building) {
-        Building.getPassInstrumentationCallbacks()
-            ->registerBeforeNonSkippedPassCallback(
-                [this](StringRef Pass, Any) { reach(Pass); });
+        PassInstrumentationCallbacks &Passes =
+            *Building.getPassInstrumentationCallbacks();
+        Passes.registerBeforeNonSkippedPassCallback(
+            [this](StringRef Pass, Any) { reach(Pass); });
+        Passes.registerAfterPassCallback(
+            [this](StringRef Pass, Any, const PreservedAnalyses &) {
+              if (IsTry && Pass == InlinerPass)
+                passInliner();
+            });
       });
     if (IsShared)
       Of.emit(clang::Backend_EmitNothing, nullptr);
+    if (IsAsked)
+      answerQuestions();
     if (IsTry)
       sendTry();
     sendChosen();
@@ -156,7 +128,7 @@ public:
 
 private:
   void reach(StringRef Pass) {
-    if (IsReached || Pass != "ModuleInlinerWrapperPass")
+    if (IsReached || Pass != InlinerPass)
       return;
     IsReached = true;
     searchHere();
@@ -175,6 +147,10 @@ private:
     if (Result.Lost)
       loseTry();
     Answer.Chosen = *Result.Best;
+    for (Optimised &One : Both)
+      if (One.Asked == *Answer.Chosen)
+        generateAll(One);
+    Both.clear();
     for (Kept &One : Objects)
       if (One.Asked == *Answer.Chosen)
         sendKept(One);
@@ -184,6 +160,8 @@ private:
   Outcome tryInCopy(const Attempt &Asked, bool KeepsObject) {
     if (IsTry)
       return Outcome::endOfSearch();
+    if (Tries == 2 && IsShared && keepsFunctionsWhole(Of.Options))
+      return oneOfTwo(Asked);
     const Forked Copy = forkSilently(SearchFlag);
     if (Copy.IsChild) {
       IsTry = true;
@@ -196,15 +174,115 @@ private:
     ++Answer.Compiles;
     if (!Copy.Sent)
       return {};
-    return readTry(*Copy.Sent, KeepsObject ? &Asked : nullptr);
+    return readTry(Asked, *Copy.Sent, KeepsObject);
+  }
+
+  /// Two compiles are both optimised before code is generated: of the one that
+  /// seems to be larger, only what differs.
+  Outcome oneOfTwo(const Attempt &Asked) {
+    if (Both.empty()) {
+      if (!optimise(Asked))
+        return IsTry ? Outcome::endOfSearch() : Outcome();
+      // Without decisions there is no second compile.
+      if (!Both.front().Taken.empty() && InlinerSizeModel::slot().Count != 0 &&
+          !optimise({Otherwise::policy(), {}, true}) && IsTry)
+        return Outcome::endOfSearch();
+      generateBoth();
+    }
+    for (Optimised &One : Both)
+      if (One.Asked == Asked)
+        return std::move(One.Made);
+    return {};
+  }
+
+  /// Returns: whether the parent has one more in `Both`. False in the copy.
+  bool optimise(const Attempt &Asked) {
+    auto Copy = std::make_unique<AskedCopy>(SearchFlag);
+    if (Copy->isChild()) {
+      (void)Copy.release();
+      IsTry = IsAsked = true;
+      follow(Asked);
+      return false;
+    }
+    ++Answer.Compiles;
+    const std::optional<std::string> Sent = Copy->answer();
+    if (!Sent)
+      return false;
+    const std::vector<StringRef> Parts = partsOf(*Sent);
+    Optimised One;
+    One.Asked = Asked;
+    One.Copy = std::move(Copy);
+    One.DigestOfInlined = Parts[0].str();
+    One.Digest = Parts[1].str();
+    to_integer(Parts[2], One.Estimate);
+    One.Taken = Parts[3].str();
+    Both.push_back(std::move(One));
+    return true;
+  }
+
+  void generateBoth() {
+    Optimised &First = Both.front(), &Last = Both.back();
+    if (Both.size() == 1)
+      return generateAll(First);
+    if (Last.Digest == First.Digest) {
+      generateAll(First);
+      Last.Made = First.Made;
+      return;
+    }
+    const bool LastIsLess = Last.Estimate < First.Estimate;
+    generateAll(LastIsLess ? Last : First);
+    Optimised &Other = LastIsLess ? First : Last;
+    Other.Copy->ask(std::string(1, CodeOfOthers) + linesOf(Known));
+    if (const std::optional<std::string> Sent = Other.Copy->answer())
+      Other.Made = readTry(Other.Asked, *Sent, /*KeepsObject=*/false);
+  }
+
+  /// At most once.
+  void generateAll(Optimised &One) {
+    if (any_of(Objects,
+               [&](const Kept &Object) { return Object.Asked == One.Asked; }))
+      return;
+    One.Copy->ask(StringRef(&AllCode, 1));
+    if (const std::optional<std::string> Sent = One.Copy->answer())
+      One.Made = readTry(One.Asked, *Sent, /*KeepsObject=*/true);
+  }
+
+  /// Where the try is an earlier one from here on, it ends.
+  void passInliner() {
+    DigestOfInlined = digestOf(Of.M);
+    if (!IsAsked && MadeOf.count(DigestOfInlined))
+      sendToParent(message({"", Taken, "", "", DigestOfInlined}));
+    if (!Both.empty() && Both.front().DigestOfInlined == DigestOfInlined)
+      answerAndWait(
+          message({DigestOfInlined, Both.front().Digest, "0", Taken}));
+  }
+
+  [[noreturn]] void answerQuestions() {
+    if (Of.CI.getDiagnostics().hasErrorOccurred())
+      loseTry(Said.FirstError);
+    std::string Question = answerAndWait(message(
+        {DigestOfInlined, digestOf(Of.M), itostr(estimatedCode(Of.M)), Taken}));
+    // The module is needed whole if all of its code is asked for later.
+    while (Question[0] == CodeOfOthers) {
+      const Forked Copy = forkSilently(SearchFlag);
+      if (Copy.IsChild) {
+        Known = knownIn(StringRef(Question).drop_front());
+        sendTry();
+      }
+      if (!Copy.Sent)
+        loseTry();
+      Question = answerAndWait(*Copy.Sent);
+    }
+    const std::string Digests = replaceKnown(Of.M, {});
+    answerAndWait(codeOf(Digests));
+    llvm_unreachable("all code is generated once");
   }
 
   /// The parent of all tries has replaced the default inliner.
   void follow(const Attempt &Asked) {
-    const bool IsDefault = Asked.AsReleased && Asked.Elsewhere == Otherwise();
     if (!Asked.AsReleased)
       giveDecisions(fileOf(Asked));
-    else if (!IsDefault)
+    else if (!isReleasedDefault(Asked))
       setOption(AdvisorMode, "release");
     takeDecisionsInto(IsTry ? &Taken : nullptr);
   }
@@ -228,10 +306,15 @@ private:
     if (IsShared && !Of.CI.getDiagnostics().hasErrorOccurred() &&
         keepsFunctionsWhole(Of.Options))
       Digests = replaceKnown(Of.M, Known);
+    sendToParent(codeOf(Digests));
+  }
+
+  /// Generates code.
+  std::string codeOf(StringRef Digests) {
     Object Code;
     generate(Code);
-    sendToParent(
-        message({textOf(Code), Taken, Digests, prints() ? "prints" : ""}));
+    return message({textOf(Code), Taken, Digests, prints() ? "prints" : "",
+                    DigestOfInlined});
   }
 
   /// LLVM reads objects at an aligned address alone.
@@ -243,19 +326,26 @@ private:
     return std::move(*Read);
   }
 
-  /// \param Kept of an object that is kept.
-  Build readTry(StringRef Sent, const Attempt *Kept) {
+  Build readTry(const Attempt &Asked, StringRef Sent, bool KeepsObject) {
     const std::vector<StringRef> Parts = partsOf(Sent);
+    const std::string Inlined = Parts[4].str();
+    Build Result;
+    if (Parts[0].empty()) {
+      Result = MadeOf.at(Inlined);
+      Result.Decided = decisionsIn(std::string_view(Parts[1]));
+      return Result;
+    }
     const auto Code = read(Parts[0]);
     addKnown(Known, Parts[2], *Code);
-    Build Result;
     Result.Decided = decisionsIn(std::string_view(Parts[1]));
     addSizes(Result, *Code, Defined, Of.M.getDataLayout().getGlobalPrefix());
-    if (Answer.Compiles == 1)
+    if (!Inlined.empty())
+      MadeOf.emplace(Inlined, Result);
+    if (isReleasedDefault(Asked))
       Answer.BytesBefore = Result.CodeBytes;
-    if (Kept)
+    if (KeepsObject)
       Objects.push_back(
-          {*Kept, Parts[0].str(), Result.CodeBytes, !Parts[3].empty()});
+          {Asked, Parts[0].str(), Result.CodeBytes, !Parts[3].empty()});
     return Result;
   }
 
@@ -302,15 +392,20 @@ private:
 
   const Job &Of;
   const unsigned Tries;
-  Messages &Said;
+  NotedMessages &Said;
   uint64_t Printed = 0;
   Functions Defined;
   KnownCode Known;
+  /// By the digest of what the inliner leaves.
+  std::map<std::string, Build> MadeOf;
   std::vector<Kept> Objects;
+  /// The default's and the policy's compile.
+  std::vector<Optimised> Both;
   Searched Answer;
   /// In a try.
-  std::string Taken;
+  std::string Taken, DigestOfInlined;
   bool IsTry = false;
+  bool IsAsked = false;
   bool IsReached = false;
   bool IsShared = true;
 };

@@ -31,6 +31,8 @@
 using namespace llvm;
 using mlgo::search::addKnown;
 using mlgo::search::KnownCode;
+using mlgo::search::knownIn;
+using mlgo::search::linesOf;
 using mlgo::search::replaceKnown;
 using mlgo::search::testing::X86;
 using Parsed = mlgo::search::testing::ParsedModule;
@@ -150,6 +152,12 @@ define internal i32 @near(i32 %x) noinline {
   ret i32 %x
 }
 
+define i32 @calls(i32 %x) {
+  %y = tail call i32 @near(i32 %x)
+  store volatile i32 %y, ptr @port
+  ret i32 %y
+}
+
 define i32 @jumps(i32 %x) {
   %y = tail call i32 @near(i32 %x)
   ret i32 %y
@@ -162,10 +170,13 @@ define i32 @jumps(i32 %x) {
 void equalFunctionsAreGeneratedOnce() {
   const KnownCode Known = knownOf(program(5));
   // The one that jumps is never replaced.
-  CHECK(Known.size() == 6);
+  CHECK(Known.size() == 7);
   Parsed Whole(program(5)), Replaced(program(5));
   CHECK(replaceKnown(*Replaced.M, Known).empty());
   CHECK(Replaced.M->getFunction("first")->size() == 1);
+  CHECK(Replaced.M->getFunction("calls")->front().size() == 2);
+  CHECK(Replaced.M->getFunction("calls")->hasFnAttribute(Attribute::Naked));
+  CHECK(!Replaced.M->getFunction("jumps")->hasFnAttribute(Attribute::Naked));
   CHECK(Replaced.M->getFunction("jumps")->front().size() == 2);
   CHECK(!verifyModule(*Replaced.M, &errs()));
   const Code Made = generate(*Whole.M), Skipped = generate(*Replaced.M);
@@ -211,6 +222,10 @@ void someFunctionsAreNeverReplaced() {
            "define void @\"\\01f\"() {\nret void\n}",
            "define void @0() {\nret void\n}",
            // Tail calls that may be short jumps, of an alias too.
+           "define internal void @near() {\nret void\n}\ndefine void @f(i1 "
+           "%x) {\ntail call void @near()\nbr i1 %x, label %a, label "
+           "%b\na:\nbr label %c\nb:\nstore volatile i32 0, ptr "
+           "null\nbr label %c\nc:\nret void\n}\n",
            "define internal void @near() {\nret void\n}\n@a = internal alias "
            "void (), ptr @near\ndefine void @f() {\ntail call void "
            "@a()\nret void\n}\n",
@@ -259,6 +274,13 @@ void namesWithoutACodeAreNotKnown() {
   CHECK(Known.size() == 1 && Known.at("one") == 1);
 }
 
+void linesKeepWhatIsKnown() {
+  CHECK(knownIn("").empty());
+  const KnownCode Known = {{"one", 1}, {"two", 4294967296}};
+  CHECK(linesOf(Known) == "one\t1\ntwo\t4294967296\n");
+  CHECK(knownIn(linesOf(Known)) == Known);
+}
+
 } // namespace
 
 int main() {
@@ -273,4 +295,5 @@ int main() {
   whereFunctionsDependOnEachOtherNothingIsReplaced();
   otherTargetsAreCompiledWhole();
   namesWithoutACodeAreNotKnown();
+  linesKeepWhatIsKnown();
 }
