@@ -24,6 +24,7 @@ PROGRAMS = {
 }
 #: Parts of Python's standard library that some systems leave out; xz archives and .deb files are read with them.
 PYTHON_MODULES = ("bz2", "hashlib", "lzma", "ssl", "zlib")
+_WANTED_MACHINE = "Linux on x86-64"
 MACHINES = ("x86_64", "amd64")
 #: The compilers and the interpreter are Debian 12's or built on it; they use the machine's glibc, by its loader.
 OLDEST_GLIBC = (2, 36)
@@ -73,7 +74,7 @@ def lacking(
     """
     found = []
     if uname[0] != "Linux" or uname[1] not in MACHINES:
-        found.append("Linux on x86-64 (this is %s on %s)" % tuple(uname))
+        found.append(_WANTED_MACHINE + " (this is %s on %s)" % tuple(uname))
     else:
         found += _lacking_glibc(glibc() if libc is None else libc, loader)
     found += ["python3's module " + name for name in PYTHON_MODULES if not has_module(name)]
@@ -103,7 +104,9 @@ def check(environ: Mapping[str, str], uname: Optional[Sequence[str]] = None) -> 
     if any(name.startswith("python3's") for name in missing):
         packages.append("python3")
     remedies = []
-    if any(name not in PROGRAMS and not name.startswith("python3's") for name in missing):
+    if any(name.startswith(_WANTED_MACHINE) for name in missing):
+        remedies.append("use such a machine or one that is emulated (a container of linux/amd64, such as Debian 12)")
+    elif any(name not in PROGRAMS and not name.startswith("python3's") for name in missing):
         remedies.append("use a newer system or a container of one (such as Debian 12)")
     if packages:
         install = "install programs with the machine's package manager (on Debian and Ubuntu: apt-get install %s)"

@@ -41,15 +41,15 @@ class LackingTest(unittest.TestCase):
 
     def test_other_machines(self):
         with self.assertRaisesRegex(
-            LauncherError, r"lacks Linux on x86-64 \(this is Darwin on arm64\)\. Use a newer system or a container"
+            LauncherError, r"lacks Linux on x86-64 \(this is Darwin on arm64\)\. Use such a machine or one"
         ):
             host.check({"PATH": str(self.bin)}, ("Darwin", "arm64"))
         with self.assertRaises(LauncherError) as caught:
             host.check({"PATH": str(self.bin)}, ("Linux", "aarch64"))
         self.assertEqual(
             str(caught.exception),
-            "this machine: lacks Linux on x86-64 (this is Linux on aarch64). Use a newer system or a container of one "
-            "(such as Debian 12) and run the same command again.",
+            "this machine: lacks Linux on x86-64 (this is Linux on aarch64). Use such a machine or one that is "
+            "emulated (a container of linux/amd64, such as Debian 12) and run the same command again.",
         )
 
     def test_a_c_library_that_programs_cannot_use(self):
