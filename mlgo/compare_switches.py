@@ -25,12 +25,12 @@ from absl import flags
 from mlgo.evaluation.programs import switches
 from mlgo.evaluation.programs.build_inputs import build_inputs
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain
-from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.compilers import linker_beside
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST, target_from_flags
 from mlgo.evaluation.sides import Side
 from mlgo.flags.counting import (
+    catalogue_unless_listed,
     chosen_programs,
     define_program_choice_flags,
     define_program_tool_flags,
@@ -65,9 +65,8 @@ flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/swi
 def main(arguments: list[str]) -> int:
     """Compares; returns the exit code."""
     refuse_arguments(arguments)
-    catalogue = Catalogue.of_command()
-    if FLAGS.list:
-        show(catalogue.lines())
+    catalogue = catalogue_unless_listed()
+    if catalogue is None:
         return ExitCode.DONE
     known = [row.name for row in switches.ROWS]
     if unknown := [name for name in FLAGS.row if name not in known]:
@@ -80,7 +79,7 @@ def main(arguments: list[str]) -> int:
     folder.claim(run_identity({"configuration": names}), grows=("configuration.programs", "configuration.targets"))
     result: dict[str, Any] = {
         "kind": "switches",
-        "languages": {each.name: "C++" if switches.is_c_plus_plus_program(each) else "C" for each in programs},
+        "languages": {each.name: "C++" if each.has_c_plus_plus else "C" for each in programs},
         "bytes": {},
         "left_out": {},
     }

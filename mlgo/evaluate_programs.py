@@ -76,6 +76,7 @@ from mlgo.evaluation.sides import (
     with_costs,
 )
 from mlgo.flags.counting import (
+    catalogue_unless_listed,
     chosen_programs,
     define_program_choice_flags,
     define_program_tool_flags,
@@ -86,7 +87,7 @@ from mlgo.identity.run import run_identity
 from mlgo.problems.problem import load_problem
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.progress import show, tell
+from mlgo.run.progress import tell
 from mlgo.run.run_folder import RunFolder
 
 FLAGS = flags.FLAGS
@@ -161,9 +162,8 @@ flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/pro
 def main(arguments: list[str]) -> int:
     """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
-    catalogue = Catalogue.of_command()
-    if FLAGS.list:
-        show(catalogue.lines())
+    catalogue = catalogue_unless_listed()
+    if catalogue is None:
         return ExitCode.DONE
     with tempfile.TemporaryDirectory(prefix="mlgo-policies-") as models:
         return _evaluated(catalogue, pathlib.Path(models))

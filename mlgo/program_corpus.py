@@ -26,13 +26,13 @@ from mlgo.corpus import combination
 from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.programs.build_inputs import build_inputs
 from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, compile_objects
-from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST
 from mlgo.evaluation.sides import Side
 from mlgo.flags.counting import (
+    catalogue_unless_listed,
     chosen_programs,
     define_program_choice_flags,
     define_program_tool_flags,
@@ -42,7 +42,7 @@ from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.run import run_identity
 from mlgo.run import locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.progress import show, tell
+from mlgo.run.progress import tell
 from mlgo.run.run_folder import RunFolder
 
 FLAGS = flags.FLAGS
@@ -61,9 +61,8 @@ flags.DEFINE_string("output_dir", None, "Folder of the corpus. Default: out/prog
 def main(arguments: list[str]) -> int:
     """Makes the corpus; returns the exit code."""
     refuse_arguments(arguments)
-    catalogue = Catalogue.of_command()
-    if FLAGS.list:
-        show(catalogue.lines())
+    catalogue = catalogue_unless_listed()
+    if catalogue is None:
         return ExitCode.DONE
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "program_corpus"))
     programs = chosen_programs(catalogue, folder.work)

@@ -21,6 +21,7 @@ from mlgo.flags.help import flag_group
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
+from mlgo.run.progress import show
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.problem_score import score_of
 
@@ -58,6 +59,15 @@ def define_program_choice_flags() -> None:
     flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
     flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
     flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
+
+
+def catalogue_unless_listed() -> Catalogue | None:
+    """The built-in programs; None: --list asked for them alone, and they are shown."""
+    catalogue = Catalogue.of_command()
+    if not FLAGS.list:
+        return catalogue
+    show(catalogue.lines())
+    return None
 
 
 def chosen_programs(catalogue: Catalogue, work: pathlib.Path) -> list[Program]:

@@ -110,7 +110,7 @@ def compile_command(
     toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]
 ) -> list[str]:
     """The command that compiles one unit in its folder, `program.directory_of(path)`, without -o."""
-    driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
+    driver = driver_mode(is_c_plus_plus(path))
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
     if not _is_assembly(path):  # Policies and profiles do not apply to it.
         if level in program.profiles:
@@ -209,6 +209,11 @@ def _optimised(
     return shared
 
 
+def driver_mode(c_plus_plus: bool) -> str:
+    """The option for clang's driver: it compiles or links as C++, or as C."""
+    return f"--driver-mode={'g++' if c_plus_plus else 'gcc'}"
+
+
 def _without_decisions(side: Side) -> Side:
     return dataclasses.replace(side, flags=(), model_flags=(), policy="")
 
@@ -230,10 +235,9 @@ def link(
     Raises: BuildFailure: the linker fails.
     """
     map_path = image.with_name(image.name + ".map")
-    language = "--driver-mode=g++" if any(is_c_plus_plus(path) for path, _ in program.units()) else "--driver-mode=gcc"
     command = [
         str(toolchain.driver),
-        language,
+        driver_mode(program.has_c_plus_plus),
         *toolchain.link_flags(),
         "-Wl,--gc-sections",
         "-Wl,--build-id=none",

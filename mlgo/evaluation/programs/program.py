@@ -116,6 +116,11 @@ class Program:
         paths = [*self.sources, *(str(path) for path in self.mains)]
         return [(path, f"{index:04}_{pathlib.PurePath(path).stem}.o") for index, path in enumerate(paths)]
 
+    @property
+    def has_c_plus_plus(self) -> bool:
+        """Whether a source is C++, so that the libraries of C++ are linked."""
+        return any(is_c_plus_plus(path) for path, _ in self.units())
+
     def compile_flags(self, path: str) -> list[str]:
         """The flags of the unit `path`."""
         if path in self.options:

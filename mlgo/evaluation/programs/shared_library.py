@@ -5,9 +5,9 @@ import lzma
 import pathlib
 from collections.abc import Sequence
 
-from mlgo.evaluation.programs.building import Toolchain, compile_objects, run_tool
+from mlgo.evaluation.programs.building import Toolchain, compile_objects, driver_mode, run_tool
 from mlgo.evaluation.programs.image import executable_bytes
-from mlgo.evaluation.programs.program import Program, is_c_plus_plus
+from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.sides import Side
 
 
@@ -27,13 +27,7 @@ class SharedSize:
 
 
 def measure_shared(
-    toolchain: Toolchain,
-    side: Side,
-    program: Program,
-    folder: pathlib.Path,
-    level: str,
-    compile_flags: Sequence[str] = (),
-    link_flags: Sequence[str] = (),
+    toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str, link_flags: Sequence[str] = ()
 ) -> SharedSize:
     """Builds the sources of `program`, without the mains beside its description, as a shared library.
 
@@ -44,12 +38,11 @@ def measure_shared(
     Raises: BuildFailure: a compile or the linker fails.
     """
     library = dataclasses.replace(program, mains=()) if program.sources else program
-    objects = compile_objects(toolchain, side, library, folder / "objects", level, ("-fPIC", *compile_flags))
+    objects = compile_objects(toolchain, side, library, folder / "objects", level, ("-fPIC",))
     image = folder / "library.so"
-    c_plus_plus = any(is_c_plus_plus(path) for path, _ in library.units())
     command = [
         str(toolchain.driver),
-        f"--driver-mode={'g++' if c_plus_plus else 'gcc'}",
+        driver_mode(library.has_c_plus_plus),
         *toolchain.target_flags(),
         f"--ld-path={toolchain.linker}",
         "-shared",

@@ -43,7 +43,7 @@ class SharedLibraryTest(unittest.TestCase):
         folder = self.folder / name
         folder.mkdir()
         toolchain = Toolchain(None, LINKER, CLANG, 1)
-        size = measure_shared(toolchain, Side("default", CLANG), program, folder, "-Oz", (), flags)
+        size = measure_shared(toolchain, Side("default", CLANG), program, folder, "-Oz", flags)
         return size, (folder / "library.so").read_bytes()
 
     def test_exports_decide_what_stays(self):

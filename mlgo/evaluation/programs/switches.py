@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from mlgo.evaluation.programs.building import Toolchain, compile_objects, link
 from mlgo.evaluation.programs.image import measure
 from mlgo.evaluation.programs.lto_building import link_bitcode
-from mlgo.evaluation.programs.program import Program, is_c_plus_plus
+from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.shared_library import measure_shared
 from mlgo.evaluation.sides import Side
 from mlgo.evaluation.statistics import percent_text
@@ -95,11 +95,6 @@ ROWS = (
 Figures = dict[str, int]
 
 
-def is_c_plus_plus_program(program: Program) -> bool:
-    """Whether a source of the program is C++."""
-    return any(is_c_plus_plus(path) for path, _ in program.units())
-
-
 def groups(target: str, names: Collection[str] = ()) -> list[list[Switches]]:
     """The rows of the target of this name, those together whose compiles are equal.
 
@@ -138,7 +133,7 @@ def measure_group(
             size = measure(image, map_path, own)
             found[row.name] = {"code_bytes": size.code_bytes, "file_bytes": size.file_bytes}
             if row.shared:
-                shared = measure_shared(toolchain, side, program, folder / "shared", _LEVEL, (), row.link_flags)
+                shared = measure_shared(toolchain, side, program, folder / "shared", _LEVEL, row.link_flags)
                 found[row.name] |= dataclasses.asdict(shared)
     return found
 
