@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 from collections.abc import Callable, Sequence
 
@@ -201,14 +202,20 @@ class Measuring:
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
         return Measured(row, figures, total, "", refused, decisions)
 
+    @functools.cached_property
+    def _exported(self) -> set[str]:
+        """What the build's shared library has for others; of another program nothing."""
+        built = pathlib.Path(self._program.link.output)
+        if "-shared" not in self._program.link.words or not built.exists():
+            return set()
+        return exported_names(built.read_bytes()) - _OF_LINKERS
+
     def _check_exports(self, linked: pathlib.Path) -> None:
         """Raises: RunError: a shared library lacks what the build's has for others, and so is smaller."""
-        built = pathlib.Path(self._program.link.output)
-        if "-shared" in self._program.link.words and built.exists():
-            lost = exported_names(built.read_bytes()) - exported_names(linked.read_bytes()) - _OF_LINKERS
-            if lost:
-                wrong = f"lost {len(lost)} exported symbols, such as {min(lost)}"
-                raise RunError(f"linking {built_name(self._program)}", wrong, "This row is left out")
+        lost = self._exported - exported_names(linked.read_bytes()) if self._exported else set()
+        if lost:
+            wrong = f"lost {len(lost)} exported symbols, such as {min(lost)}"
+            raise RunError(f"linking {built_name(self._program)}", wrong, "This row is left out")
 
 
 def rows_not_tried(measured: Sequence[Measured]) -> list[str]:

@@ -154,22 +154,23 @@ def environment_of(
 def _links_for(compiler: Compiler, triple: str, path: str) -> bool:
     """Whether clang finds headers, libraries and a linker for another architecture."""
     words = [f"--target={triple}", "-x", "c", "-", "-o", os.devnull]
-    source = b'#include <stdio.h>\nint main(void) { return puts(""); }\n'
-    environment = {**os.environ, "PATH": path}
-    try:
-        command = [compiler.tool("clang"), *words]
-        return not subprocess.run(command, env=environment, input=source, capture_output=True, check=False).returncode
-    except OSError:
-        return False
+    done = _asked([compiler.tool("clang"), *words], path, '#include <stdio.h>\nint main(void) { return puts(""); }\n')
+    return done is not None and done.returncode == 0
 
 
 def _answer(command: Sequence[str], path: str) -> str:
     """What a compiler prints; "": it cannot be asked."""
+    done = _asked(command, path)
+    return done.stdout.strip() if done else ""
+
+
+def _asked(command: Sequence[str], path: str, source: str = "") -> subprocess.CompletedProcess[str] | None:
+    """A run of a compiler with this PATH, which reads `source`; None: it cannot be started."""
+    environment = {**os.environ, "PATH": path}
     try:
-        environment = {**os.environ, "PATH": path}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(command, env=environment, input=source, capture_output=True, text=True, check=False)
     except (OSError, ValueError):
-        return ""
+        return None
 
 
 def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
