@@ -88,14 +88,14 @@ def write_lock(
     request_file: pathlib.Path,
     lock: pathlib.Path,
     base: dict[str, requirements.Pin],
-    others: dict[str, requirements.Pin],
+    earlier: dict[str, requirements.Pin],
     only_missing: bool,
 ) -> dict[str, requirements.Pin]:
     """Writes one lock and prints what changed; returns its pins.
 
     Args:
-        base: pins of the site that this one extends; they constrain versions and are not repeated.
-        others: pins of other sites; they constrain versions.
+        base: pins of the site that this one extends; they are not repeated.
+        earlier: pins of all sites before this one, `base` among them; they constrain versions.
         only_missing: keep pinned versions.
 
     Raises:
@@ -103,7 +103,7 @@ def write_lock(
     """
     request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
     old = requirements.parse_lock(lock.read_text(encoding="utf-8"), lock.name) if lock.exists() else {}
-    resolved = resolve(request, request_file.name, (old if only_missing else {}) | others | base)
+    resolved = resolve(request, request_file.name, (old if only_missing else {}) | earlier)
     new = {name: pin for name, pin in resolved.items() if name not in base}
     replace_lock(lock, new, old, request_file.name)
     return new
@@ -134,12 +134,12 @@ def main() -> int:
         parser.error(f"--workspace is missing; add it, or start the command as `{requirements.LOCK_COMMAND}`")
     folder = pathlib.Path(flags.workspace) / FOLDER
     base: dict[str, requirements.Pin] = {}
-    others: dict[str, requirements.Pin] = {}
+    earlier: dict[str, requirements.Pin] = {}
     try:
         for request_name, lock_name in SITES.items():
-            pins = write_lock(folder / request_name, folder / lock_name, base, others, flags.only_missing)
+            pins = write_lock(folder / request_name, folder / lock_name, base, earlier, flags.only_missing)
             base = base or pins
-            others |= pins
+            earlier |= pins
     except (requirements.RequirementsError, pip.PipError) as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1
