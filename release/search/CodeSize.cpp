@@ -5,6 +5,8 @@
 #include "OutlinedCode.h"
 #include "ValueOr.h"
 
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/SymbolSize.h"
 #include "llvm/Support/Casting.h"
@@ -35,6 +37,15 @@ bool isCode(const SymbolRef &Symbol, const ObjectFile &Object) {
 }
 
 } // namespace
+
+Functions definedIn(const Module &M) {
+  Functions Names;
+  for (const Function &F : M)
+    if (!F.isDeclaration())
+      Names.insert(
+          escaped(GlobalValue::dropLLVMManglingEscape(F.getName()).str()));
+  return Names;
+}
 
 void addSizes(Build &Of, const ObjectFile &Object, const Functions &Defined,
               char Prefix) {

@@ -11,7 +11,14 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Object/ObjectFile.h"
 
+namespace llvm {
+class Module;
+} // namespace llvm
+
 namespace mlgo::search {
+
+/// Names of the functions with a body, as decisions have them.
+Functions definedIn(const llvm::Module &M);
 
 /// The share of its bytes that a function counts which other objects may have
 /// too: an image has it once.

@@ -6,20 +6,59 @@
 #ifndef MLGO_RELEASE_SEARCH_MESSAGE_H
 #define MLGO_RELEASE_SEARCH_MESSAGE_H
 
+#include "Build.h"
+
 #include "llvm/ADT/StringRef.h"
 
-#include <initializer_list>
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace mlgo::search {
 
-/// The parts, and after them their lengths: an object that comes first keeps
-/// its alignment.
-std::string message(std::initializer_list<llvm::StringRef> Parts);
+/// What the copy that searches sends.
+struct Searched {
+  /// Empty: there was nothing to search.
+  std::optional<Attempt> Chosen;
+  unsigned Compiles = 0;
+  /// Of the default, and of the chosen compile.
+  uint64_t BytesBefore = 0;
+  uint64_t BytesAfter = 0;
+  std::string Object;
+  /// Whether the compile prints something, so that it must be repeated where
+  /// that is seen.
+  bool Prints = false;
+};
 
-/// The parts of such a message.
-std::vector<llvm::StringRef> partsOf(llvm::StringRef Message);
+/// What a try sends that has generated code.
+struct Tried {
+  /// Empty: the inliner left what it left in an earlier try.
+  llvm::StringRef Object;
+  /// The decisions, as lines of a file.
+  llvm::StringRef Taken;
+  /// Of `replaceKnown`.
+  llvm::StringRef Digests;
+  bool Prints = false;
+  llvm::StringRef DigestOfInlined;
+};
+
+/// What a try sends that has optimised the module, and waits.
+struct Waiting {
+  /// Of what the inliner leaves, and of all passes.
+  llvm::StringRef DigestOfInlined, Digest;
+  /// Of `estimatedCode`.
+  int64_t Estimate = 0;
+  llvm::StringRef Taken;
+};
+
+std::string messageOf(const Searched &Result);
+std::string messageOf(const Tried &Result);
+std::string messageOf(const Waiting &Result);
+
+Searched searchedIn(llvm::StringRef Message);
+/// Both refer to the message. The object is as aligned as it is.
+Tried triedIn(llvm::StringRef Message);
+Waiting waitingIn(llvm::StringRef Message);
 
 } // namespace mlgo::search
 

@@ -8,7 +8,6 @@
 #include "InlinerSizeModel.h"
 #include "InliningDecisions.h"
 #include "KnownCode.h"
-#include "Message.h"
 #include "ModuleSearch.h"
 #include "OptimisedModule.h"
 #include "SilentChild.h"
@@ -18,9 +17,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DataLayout.h"
-#include "llvm/IR/Function.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -35,15 +33,6 @@ using namespace llvm;
 
 namespace mlgo::search {
 namespace {
-
-Functions definedIn(const Module &M) {
-  Functions Names;
-  for (const Function &F : M)
-    if (!F.isDeclaration())
-      Names.insert(
-          escaped(GlobalValue::dropLLVMManglingEscape(F.getName()).str()));
-  return Names;
-}
 
 /// Whether code generation keeps each function in one piece.
 bool keepsFunctionsWhole(const clang::CodeGenOptions &Options) {
@@ -208,15 +197,9 @@ private:
     const std::optional<std::string> Sent = Copy->answer();
     if (!Sent)
       return false;
-    const std::vector<StringRef> Parts = partsOf(*Sent);
-    Optimised One;
-    One.Asked = Asked;
-    One.Copy = std::move(Copy);
-    One.DigestOfInlined = Parts[0].str();
-    One.Digest = Parts[1].str();
-    to_integer(Parts[2], One.Estimate);
-    One.Taken = Parts[3].str();
-    Both.push_back(std::move(One));
+    const Waiting State = waitingIn(*Sent);
+    Both.push_back({Asked, std::move(Copy), State.DigestOfInlined.str(),
+                    State.Digest.str(), State.Estimate, State.Taken.str()});
     return true;
   }
 
@@ -251,17 +234,17 @@ private:
   void passInliner() {
     DigestOfInlined = digestOf(Of.M);
     if (!IsAsked && MadeOf.count(DigestOfInlined))
-      sendToParent(message({"", Taken, "", "", DigestOfInlined}));
+      sendToParent(messageOf(Tried{"", Taken, "", false, DigestOfInlined}));
     if (!Both.empty() && Both.front().DigestOfInlined == DigestOfInlined)
       answerAndWait(
-          message({DigestOfInlined, Both.front().Digest, "0", Taken}));
+          messageOf(Waiting{DigestOfInlined, Both.front().Digest, 0, Taken}));
   }
 
   [[noreturn]] void answerQuestions() {
     if (Of.CI.getDiagnostics().hasErrorOccurred())
       loseTry(Said.FirstError);
-    std::string Question = answerAndWait(message(
-        {DigestOfInlined, digestOf(Of.M), itostr(estimatedCode(Of.M)), Taken}));
+    std::string Question = answerAndWait(messageOf(
+        Waiting{DigestOfInlined, digestOf(Of.M), estimatedCode(Of.M), Taken}));
     // The module is needed whole if all of its code is asked for later.
     while (Question[0] == CodeOfOthers) {
       const Forked Copy = forkSilently(SearchFlag);
@@ -313,8 +296,8 @@ private:
   std::string codeOf(StringRef Digests) {
     Object Code;
     generate(Code);
-    return message({textOf(Code), Taken, Digests, prints() ? "prints" : "",
-                    DigestOfInlined});
+    return messageOf(
+        Tried{textOf(Code), Taken, Digests, prints(), DigestOfInlined});
   }
 
   /// LLVM reads objects at an aligned address alone.
@@ -327,17 +310,14 @@ private:
   }
 
   Build readTry(const Attempt &Asked, StringRef Sent, bool KeepsObject) {
-    const std::vector<StringRef> Parts = partsOf(Sent);
-    const std::string Inlined = Parts[4].str();
-    Build Result;
-    if (Parts[0].empty()) {
-      Result = MadeOf.at(Inlined);
-      Result.Decided = decisionsIn(std::string_view(Parts[1]));
+    const Tried Try = triedIn(Sent);
+    const std::string Inlined = Try.DigestOfInlined.str();
+    Build Result = Try.Object.empty() ? MadeOf.at(Inlined) : Build();
+    Result.Decided = decisionsIn(std::string_view(Try.Taken));
+    if (Try.Object.empty())
       return Result;
-    }
-    const auto Code = read(Parts[0]);
-    addKnown(Known, Parts[2], *Code);
-    Result.Decided = decisionsIn(std::string_view(Parts[1]));
+    const auto Code = read(Try.Object);
+    addKnown(Known, Try.Digests, *Code);
     addSizes(Result, *Code, Defined, Of.M.getDataLayout().getGlobalPrefix());
     if (!Inlined.empty())
       MadeOf.emplace(Inlined, Result);
@@ -345,7 +325,7 @@ private:
       Answer.BytesBefore = Result.CodeBytes;
     if (KeepsObject)
       Objects.push_back(
-          {Asked, Parts[0].str(), Result.CodeBytes, !Parts[3].empty()});
+          {Asked, Try.Object.str(), Result.CodeBytes, Try.Prints});
     return Result;
   }
 
@@ -354,7 +334,7 @@ private:
     Answer.Object = std::move(One.Object);
     Answer.BytesAfter = One.CodeBytes;
     Answer.Prints = One.Prints || prints();
-    send();
+    sendToParent(messageOf(Answer));
   }
 
   /// The object of this very process.
@@ -362,7 +342,7 @@ private:
     if (Of.CI.getDiagnostics().hasErrorOccurred())
       loseTry(Said.FirstError);
     if (!Answer.Chosen)
-      send();
+      sendToParent(messageOf(Answer));
     Object Code;
     generate(Code);
     Build Made;
@@ -375,19 +355,7 @@ private:
     Answer.BytesAfter = Made.CodeBytes;
     Answer.Object = textOf(Code).str();
     Answer.Prints = prints();
-    send();
-  }
-
-  [[noreturn]] void send() {
-    std::string Rule, Released;
-    if (Answer.Chosen) {
-      Rule = fileOf(*Answer.Chosen);
-      Released = Answer.Chosen->AsReleased ? "released" : "decided";
-    }
-    sendToParent(
-        message({Answer.Object, Rule, Released, utostr(Answer.Compiles),
-                 utostr(Answer.BytesBefore), utostr(Answer.BytesAfter),
-                 Answer.Prints ? "prints" : ""}));
+    sendToParent(messageOf(Answer));
   }
 
   const Job &Of;
@@ -418,18 +386,7 @@ std::optional<Searched> searchInCopy(const Job &Of, unsigned Tries) {
     SharedCompile(Of, Tries).run();
   if (!Copy.Sent)
     return std::nullopt;
-  const std::vector<StringRef> Parts = partsOf(*Copy.Sent);
-  Searched Answer;
-  if (!Parts[2].empty()) {
-    Answer.Chosen = attemptIn(std::string_view(Parts[1]));
-    Answer.Chosen->AsReleased = Parts[2] == "released";
-  }
-  to_integer(Parts[3], Answer.Compiles);
-  to_integer(Parts[4], Answer.BytesBefore);
-  to_integer(Parts[5], Answer.BytesAfter);
-  Answer.Prints = !Parts[6].empty();
-  Answer.Object = Parts[0].str();
-  return Answer;
+  return searchedIn(*Copy.Sent);
 }
 
 } // namespace mlgo::search
