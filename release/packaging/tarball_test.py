@@ -22,6 +22,7 @@ DEBIAN_12_GLIBC = (2, 36)
 POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
 #: Files beside clang for build systems, and the switches that they contain.
 CONFIGURATIONS = {
+    "mlgo-cold.cfg": "-pgo-cold-func-opt=minsize",
     "mlgo-size.cfg": "-enable-ml-inliner=release",
     "mlgo-speed-arm.cfg": "-regalloc-enable-advisor=release",
     "mlgo-speed.cfg": "-regalloc-enable-advisor=release",
