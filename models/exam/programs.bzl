@@ -17,12 +17,25 @@ _EVICTION_FLAGS = [
     "--repeats=1",
 ]
 
+# What the profile calls cold is compiled for size, as mlgo-cold.cfg has it: no policy decides. With the size policy in these functions; with the
+# cost of callee-saved registers too.
+_COLD = ",-mllvm,-pgo-cold-func-opt=minsize,-mllvm,-profile-summary-cutoff-cold=999000"
+_COLD_FLAGS = [
+    "--compiler=cold={release/clang}" + _COLD,
+    "--compiler=cold_size_policy={release/clang}" + _COLD + ",-mllvm,-enable-ml-inliner=release",
+    "--compiler=cold_cost={release/clang}" + _COLD + ",-mllvm,-mlgo-callee-saved-cost=" + CALLEE_SAVED_COST,
+    "--pgo",
+    "--problem=regalloc_eviction",
+    "--repeats=1",
+]
+
 def exam_programs():
     """Declares a look for each measurement of programs."""
     for name, problem, flags, data, env in [
         ("programs_inlining", "inlining_for_size", ["--inline_thresholds=" + _INLINE_THRESHOLD, "--problem=inlining_for_size"], [], {}),
         ("programs_eviction", "regalloc_eviction", _EVICTION_FLAGS, [], {}),
         ("programs_eviction_pgo", "regalloc_eviction", _EVICTION_FLAGS + ["--pgo"], PROFILE_DATA, PROFILE_ENV),
+        ("programs_cold", "regalloc_eviction", _COLD_FLAGS, PROFILE_DATA, PROFILE_ENV),
     ]:
         look(
             name = name,

@@ -30,7 +30,7 @@ def program(numbers: random.Random) -> str:
             f"unsigned f{n}(unsigned depth, unsigned x) {{",
             f"  if (!depth || !budget) return x ^ {numbers.randrange(1 << 16)}u;",
             "  --budget;",
-            f"  for (unsigned i = 0; i < x % {numbers.randrange(2, 9)}; ++i) x = x * {numbers.randrange(3, 99, 2)}u + i;",
+            f"  for (unsigned i = 0; i < x % {numbers.randrange(2, 9)}; ++i) x = x * {numbers.randrange(99)}u + i;",
             f"  unsigned y = f{first}(depth - 1, x + {numbers.randrange(99)}u);",
             f"  if (y % {numbers.randrange(2, 5)} == 0) y += f{second}(depth - 1, y >> {numbers.randrange(1, 9)});",
             f"  return y - x * {numbers.randrange(1, 99)}u;",
