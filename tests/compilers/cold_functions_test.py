@@ -17,6 +17,8 @@ from mlgo.run.locate import runfile
 _LINKER, _USR = (pathlib.Path(path).absolute() for path in sys.argv[1:3])
 del sys.argv[1:3]
 _FUNCTIONS = 12
+#: Small functions that they call, of rising size: at some of them the size policy decides unlike the default.
+_HELPERS = 10
 _COLD, _SIZE = "--config=mlgo-cold.cfg", "--config=mlgo-size.cfg"
 
 
@@ -24,6 +26,9 @@ def program(numbers: random.Random) -> str:
     """C whose functions call one another in circles and end after a bounded number of calls."""
     lines = ["#include <stdio.h>", "static unsigned budget = 20000;"]
     lines += [f"unsigned f{n}(unsigned depth, unsigned x);" for n in range(_FUNCTIONS)]
+    for n in range(_HELPERS):
+        body = " ".join(f"x = (x << {numbers.randrange(1, 9)}) ^ (x >> {step + 1});" for step in range(n + 1))
+        lines.append(f"static unsigned g{n}(unsigned x) {{ {body} return x; }}")
     for n in range(_FUNCTIONS):
         first, second = numbers.sample(range(_FUNCTIONS), 2)
         lines += [
@@ -33,7 +38,7 @@ def program(numbers: random.Random) -> str:
             f"  for (unsigned i = 0; i < x % {numbers.randrange(2, 9)}; ++i) x = x * {numbers.randrange(99)}u + i;",
             f"  unsigned y = f{first}(depth - 1, x + {numbers.randrange(99)}u);",
             f"  if (y % {numbers.randrange(2, 5)} == 0) y += f{second}(depth - 1, y >> {numbers.randrange(1, 9)});",
-            f"  return y - x * {numbers.randrange(1, 99)}u;",
+            f"  return g{numbers.randrange(_HELPERS)}(y) - g{numbers.randrange(_HELPERS)}(x);",
             "}",
         ]
     lines.append('int main(void) { for (unsigned i = 0; i < 9; ++i) printf("%u\\n", f0(i, i * 77u)); return 0; }')
