@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Sequence
 
 from mlgo.project import artefact, counting, goal, page, recorded
+from mlgo.project.budget import Allowance
 from mlgo.project.build import Build
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Units
@@ -27,6 +28,7 @@ _NAMED = 5
 def give(
     compiler: Compiler,
     flags: argparse.Namespace,
+    budget: Allowance,
     cache: pathlib.Path,
     project: pathlib.Path,
     say: Callable[[str], None],
@@ -69,7 +71,7 @@ def give(
         say(note)
     units = Units(compiler, cache, with_costs=is_estimate)
     relinker = Relinker(compiler, units, parts, scratch / "link", max(1, flags.jobs))
-    measuring = Measuring(asked, program, parts, relinker, flags.budget, known.seconds, scratch / "search", say)
+    measuring = Measuring(asked, program, parts, relinker, budget, known.seconds, scratch / "search", say)
     try:
         measured = measuring.measure(was_recorded=known.seconds > 0)
     finally:
@@ -195,7 +197,9 @@ def _closing(
     price = f"{chosen.seconds or 0:.1f} CPU seconds for its units"
     if built.seconds:
         price += f", {(chosen.seconds or 0) / built.seconds:.2f} times the build's"
-    flag = shlex.quote(f"--config={output / artefact.CONFIG}")
+    config = shlex.quote(str(output / artefact.CONFIG))
+    # Builds compile in other folders too. The page goes to other machines, so it names no folder of this one.
+    flag = f"--config={config}" if output.is_absolute() else f'--config="$PWD"/{config}'
     return [
         f"{name}: {changes} with {chosen.row.name}" + (", against a build at -O0" if parts.unoptimized() else ""),
         f"compile time: {price}{more}",

@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
+
+#: For a program whose compiles were not measured.
+_FEWEST_SECONDS = 1.0
+
+
+class Allowance(NamedTuple):
+    """What a command may spend: so many times the CPU time of a build, and at least so many seconds."""
+
+    times: float
+    seconds: float = 0.0
+
+    def of(self, build_seconds: float) -> float:
+        """CPU seconds."""
+        return max(self.times * max(build_seconds, _FEWEST_SECONDS), self.seconds)
 
 
 class Budget:

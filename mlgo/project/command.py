@@ -22,11 +22,13 @@ import sys
 from collections.abc import Sequence
 
 from mlgo.project import answer, artefact, recorded, recording
+from mlgo.project.budget import Allowance
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import RunError
 
-_BUDGET = 2.0
+#: Without --budget. All variants of a small project fit into the seconds.
+_BUDGET = Allowance(times=2.0, seconds=30.0)
 
 
 def main(arguments: Sequence[str], prefix: pathlib.Path) -> int:
@@ -75,8 +77,11 @@ def _parser() -> argparse.ArgumentParser:
     for each in (smaller, faster):
         text = "program or shared library, by the end of its path. Default: the one with most code, tests last"
         each.add_argument("--program", metavar="NAME", help=text)
-        text = f"CPU time of all compiles, in times of the build's; at least one compile. Default: {_BUDGET:g}"
-        each.add_argument("--budget", metavar="N", type=float, default=_BUDGET, help=text)
+        text = (
+            "CPU time of all compiles, in times of the build's; at least one compile. Default:"
+            f" {_BUDGET.times:g}, and {_BUDGET.seconds:g} seconds where that is more"
+        )
+        each.add_argument("--budget", metavar="N", type=float, help=text)
         text = "compiles at a time. Default: the number of cores"
         each.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)), help=text)
         text = "in place of a build: the compiles of one that is there; links from build.ninja or link.txt beside it"
@@ -107,8 +112,9 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
 
 
 def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) -> int:
-    if flags.budget <= 0:
-        raise RunError(f"--budget={flags.budget:g}", "is not above 0", "Give times of the build's CPU time, such as 2")
+    budget = _BUDGET if flags.budget is None else Allowance(flags.budget)
+    if not budget.times > 0:
+        raise RunError(f"--budget={budget.times:g}", "is not above 0", "Give times of the build's CPU time, such as 2")
     if flags.link and not flags.compile_commands:
         raise RunError("--link", "belongs to --compile_commands", "Links of a build behind -- are seen")
     if flags.compile_commands and command:
@@ -122,7 +128,7 @@ def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) 
         if code:
             _say(f"the build ended with exit code {code}; `mlgo {flags.verb}` alone measures what it linked")
             return code
-        return answer.give(compiler, flags, cache, pathlib.Path.cwd(), _say)
+        return answer.give(compiler, flags, budget, cache, pathlib.Path.cwd(), _say)
 
 
 def _say(text: str) -> None:

@@ -9,6 +9,8 @@ import pathlib
 
 from mlgo.run.exit_codes import RunError
 
+#: Links by lld as GNU ld would, which takes version scripts that name absent symbols.
+LLD = ("-fuse-ld=lld", "-Wl,--undefined-version")
 #: Relative to the folder of an installation.
 _RECORDERS = "lib/mlgo/record"
 

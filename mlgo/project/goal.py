@@ -75,6 +75,8 @@ class Goal:
     def best(self, measured: Sequence[Measured]) -> Measured | None:
         """The row with the least value; of rows that equal it, the one with the least code, and of these the first.
 
+        A row with more code than the build is the best only if the others have more too.
+
         Args: measured: the build first.
         Returns: None: no row is better than the build.
         """
@@ -82,7 +84,8 @@ class Goal:
         assert built is not None
         limit = self.value(built) * (1 - self.least_gain)
         # A file that stays within its pages may have less code.
-        code = _code(built) * (1 - self.least_gain) if self.verb == "smaller" else 0.0
+        asks_code = self.verb == "smaller"
+        code = _code(built) * (1 - self.least_gain) if asks_code else 0.0
         better = [
             one
             for one in measured[1:]
@@ -93,6 +96,9 @@ class Goal:
                 or (self.value(one.figures) <= self.value(built) and _code(one.figures) < code)
             )
         ]
+        most = _code(built) * (1 + self.least_gain)
+        if asks_code:
+            better = [one for one in better if one.figures and _code(one.figures) <= most] or better
         # The bytes of a file come in pages, so rows with different code may have equal files.
         for value in (self.value, _code):
             least = min((value(one.figures) for one in better if one.figures), default=0) * (1 + self.least_gain)

@@ -7,19 +7,17 @@ import pathlib
 from collections.abc import Callable, Sequence
 
 from mlgo.corpus.elf import exported_names
-from mlgo.project.budget import Budget
+from mlgo.project.budget import Allowance, Budget
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import REMEDY, Estimate
 from mlgo.project.goal import Figures, Goal, Measured
 from mlgo.project.page import percent
 from mlgo.project.programs import Program, built_name
 from mlgo.project.relinking import Parts, Relinker
-from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row, with_own_linker
+from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row, makes_code, with_own_linker
 from mlgo.project.tuning import Tuned, tune
 from mlgo.run.exit_codes import RunError
 
-#: Of a program whose compiles were not measured, for the budget.
-_FEWEST_SECONDS = 1.0
 #: Share of what is left that the search for decisions may take, so that rows behind it are tried too; but at least as
 #: much as one compile of the program.
 _SEARCH_SHARE = 0.5
@@ -34,7 +32,7 @@ class Measuring:
     """The rows of one program.
 
     Args:
-      times: the budget, in times of the CPU time that the build's compiles took.
+      allowance: the budget, against the CPU time of the build.
       scratch: folder for what a search needs.
       say: prints progress.
     """
@@ -45,15 +43,15 @@ class Measuring:
         program: Program,
         parts: Parts,
         relinker: Relinker,
-        times: float,
+        allowance: Allowance,
         build_seconds: float,
         scratch: pathlib.Path,
         say: Callable[[str], None],
     ):
         self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
-        self._times, self._scratch, self._say = times, scratch, say
+        self._allowance, self._scratch, self._say = allowance, scratch, say
         self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
-        self.budget = Budget(times * max(build_seconds, self._base(), _FEWEST_SECONDS))
+        self.budget = Budget(allowance.of(max(build_seconds, self._base())))
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
         self._absent: Objects | None = None
@@ -61,6 +59,12 @@ class Measuring:
     def _base(self) -> float:
         """CPU seconds of the build's compiles of this program."""
         return sum(self._seconds.values())
+
+    def _built_seconds(self) -> float:
+        """What the build took for the code of this program."""
+        link = self._program.link
+        # The compiles in a link are in its time.
+        return self._base() + (link.seconds if makes_code(link.words) and not link.sources else 0.0)
 
     def measure(self, was_recorded: bool = True) -> list[Measured]:
         """The program as it was built, then each row. Rows that fail or do not fit say why.
@@ -75,7 +79,7 @@ class Measuring:
         if not isinstance(measure, Estimate):
             program = pathlib.Path(self._program.link.output)
             if program.exists():
-                found.append(Measured(AS_BUILT, measure(program), self._base() or None))
+                found.append(Measured(AS_BUILT, measure(program), self._built_seconds() or None))
             else:
                 found.append(self._row(AS_BUILT))
         if self._goal.estimate or not was_recorded:
@@ -83,7 +87,7 @@ class Measuring:
         if not was_recorded:
             objects = self._compiled[SAME_OPTIONS.compile_flags or ()]
             self._seconds = {output: one.seconds for output, one in objects.items()}
-            self.budget = Budget(self._times * max(self._base(), _FEWEST_SECONDS))
+            self.budget = Budget(self._allowance.of(self._base()))
         built = found[0].figures
         if built is None and self._goal.estimate:
             raise RunError(f"an estimate for {built_name(self._program)}", found[0].why_not, REMEDY)
@@ -198,7 +202,9 @@ class Measuring:
                 return self._linked(measure, own, objects, refused)
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
         compiled = row.compile_flags is not None
-        total = sum(one.seconds for one in objects.values()) if compiled else sum(self._seconds.values())
+        total = sum(one.seconds for one in objects.values()) if compiled else self._base()
+        if makes_code((*row.link_flags, *link.words)):
+            total += seconds
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
         return Measured(row, figures, total, "", refused, decisions)
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from mlgo.project import artefact, goal, page
-from mlgo.project.budget import Budget
+from mlgo.project.budget import Allowance, Budget
 from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.compiling import Units, prerequisites
@@ -23,7 +23,7 @@ from mlgo.project.recording import (
     make_links,
     run_build,
 )
-from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SMALLER_ROWS, Row
+from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SAME_OPTIONS, SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
 #: Writes the source, a header beside it and the configuration file into the object; counts its runs. A source that
@@ -157,6 +157,7 @@ class CompilingTest(unittest.TestCase):
         self.assertEqual((made["PATH"], made["MLGO_PATH"]), (f"{links}:/bin", "/bin"))
         self.assertEqual((made["CC"], made["MLGO_CC"]), (f"ccache {recorder} -m64", "ccache gcc -m64"))
         self.assertEqual((made["CXX"], made["MLGO_CXX"], made["MLGO_CONFIG"]), ("nvcc", "nvcc", ""))
+        self.assertEqual(made["MLGO_LLD"], "-fuse-ld=lld -Wl,--undefined-version")
         self.assertNotIn("MLGO_NESTED", made)
         self.assertNotIn("LD_PRELOAD", made)
         library = self.compiler.recorders / "started_compilers.so"
@@ -252,6 +253,11 @@ class CompilingTest(unittest.TestCase):
             run_build([str(self.folder / "absent command")], environment)
 
 
+class FakeRuns:
+    counted = ("instructions", "data references")
+    figures_of = None
+
+
 class ResultTest(unittest.TestCase):
     def setUp(self):
         self.goal = goal.smaller(Compiler(pathlib.Path("/prefix")), pathlib.Path("/scratch"))
@@ -272,8 +278,28 @@ class ResultTest(unittest.TestCase):
         # The same pages, less code.
         self.assertEqual(best(self.measured((950, 2000, 1.0), (900, 1999, 1.0))).figures["code"], 900)
         self.assertIsNone(best([*self.measured(), Measured(SMALLER_ROWS[0], None, why_not="x")]))
-        thin = next(row for row in SMALLER_ROWS if not row.can_be_chosen)
-        self.assertIsNone(best(self.measured((1, 1, 1.0), row=thin)))
+        self.assertIsNone(best(self.measured((1, 1, 1.0), row=SAME_OPTIONS)))
+
+    def test_a_row_with_more_code_than_the_build_is_the_last_choice(self):
+        best = self.goal.best
+        self.assertEqual(best(self.measured((1012, 640, 1.0), (950, 650, 1.0))).figures["code"], 950)
+        self.assertEqual(best(self.measured((1012, 640, 1.0))).figures["code"], 1012)
+        # So little is what linkers differ in.
+        sizes = {20_000: 90_000, 20_006: 32_000, 20_001: 89_000}
+        rows = [Measured(SMALLER_ROWS[0], {"code": code, "file": file}, 1.0) for code, file in sizes.items()]
+        self.assertIs(best(rows), rows[1])
+        counts = {"instructions": 900, "data references": 100}
+        rows = [Measured(FASTER_ROWS[0], {**counts, "code": code}, 1.0) for code in (1000, 1100)]
+        faster = goal.faster(FakeRuns(), "a counter")
+        rows[1].figures["instructions"] = 800
+        self.assertIs(faster.best(rows), rows[1])
+
+    def test_thin_lto_is_chosen_where_it_is_the_smallest(self):
+        thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
+        found = self.goal.best([*self.measured((1012, 640, 1.0)), *self.measured((905, 626, 1.4), row=thin)[1:]])
+        self.assertEqual(found.row, thin)
+        # Archives and links of others read the machine code.
+        self.assertIn("-ffat-lto-objects", found.row.config)
 
     def test_budget(self):
         budget = Budget(10.0)
@@ -282,6 +308,11 @@ class ResultTest(unittest.TestCase):
         self.assertEqual(budget.left, 4.0)
         budget.settle(6.0, 7.0)
         self.assertEqual((budget.left, budget.spent), (3.0, 7.0))
+
+    def test_a_small_project_may_take_seconds(self):
+        default = Allowance(2.0, 20.0)
+        self.assertEqual([default.of(seconds) for seconds in (0.0, 3.0, 30.0)], [20.0, 20.0, 60.0])
+        self.assertEqual([Allowance(0.5).of(seconds) for seconds in (0.0, 30.0)], [0.5, 15.0])
 
     def test_rows(self):
         for rows in (SMALLER_ROWS, FASTER_ROWS):

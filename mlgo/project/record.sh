@@ -6,6 +6,7 @@
 #   MLGO_ASKED         the compiler that the build named by its path (started_compilers.c); takes their place
 #   MLGO_PATH          PATH without the links to this file
 #   MLGO_LINKS         folder of the links
+#   MLGO_LLD           options with which clang links by lld
 #   MLGO_LENIENT       set where the machine's compiler takes C that clang refuses, such as calls of undeclared functions
 #   MLGO_NO_OPENMP     set where the machine has no library for clang's -fopenmp: its own compiler takes such commands
 #   MLGO_RECORD        folder of records; empty: none
@@ -62,9 +63,7 @@ ld' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
     case $begin in BC*) lto=yes ;; esac
     ;;
 esac
-# As GNU ld, it takes a version script that names absent symbols.
-[ -z "$lto" ] ||
-    lto='--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments'
+[ -z "$lto" ] || lto="--start-no-unused-arguments ${MLGO_LLD-} --end-no-unused-arguments"
 record=/dev/null
 if [ -n "${MLGO_RECORD-}" ]; then
     # A number of a process is in use once at a time, and records are appended.
@@ -92,6 +91,24 @@ if [ -n "${MLGO_RECORD-}" ]; then
         esac
     } 2>/dev/null >>"$record"
 fi
+
+run_clang() {
+    # shellcheck disable=SC2086
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $old "$@"
+}
+
+# Some links cannot have the options: -fuse-ld=gold, or objects of -flto that ld -r has merged.
+run_without_config() {
+    config=$MLGO_CONFIG
+    MLGO_CONFIG=
+    rewind
+    # shellcheck disable=SC2086
+    if run_clang $lto "$@" 2>/dev/null; then
+        code=0
+        echo "mlgo: clang refuses this command with ${config##*/}, and runs it without" >&2
+    fi
+    MLGO_CONFIG=$config
+}
 
 # The machine's own compiler.
 run_other() {
@@ -167,8 +184,7 @@ $word
         printf '\0again\0'
         printf '%s\0' $# "$@"
     } 2>/dev/null >>"$record"
-    # shellcheck disable=SC2086
-    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $old "$@" || return 1
+    run_clang "$@" || return 1
     code=0
 }
 
@@ -181,6 +197,8 @@ case "$PWD/ $* " in
 *'-Wl,--version '* | *'-Wl,-v '*) question=yes ;;
 esac
 [ -z "$question" ] || MLGO_CONFIG=
+# Objects are merged as they are; nothing is unused yet.
+case " $* " in *' -r '* | *' --relocatable '* | *' -Wl,-r '*) MLGO_CONFIG= ;; esac
 
 # A source that is read from the standard input is kept for a second compiler.
 input=
@@ -219,7 +237,7 @@ else
         old="$old -Wno-error=implicit-$each"
     done
     # shellcheck disable=SC2086
-    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug $only $old $lto "$@"
+    run_clang $lto "$@"
 fi
 code=$?
 is_made=
@@ -229,7 +247,8 @@ if [ $code -ne 0 ] && [ -z "$question" ]; then
     *' -c '* | *' -o '*) is_made=yes ;;
     esac
 fi
-if [ -n "$is_made" ] && [ $by = clang ] && [ -n "$other" ]; then
+[ -z "$is_made" ] || [ $by != clang ] || [ -z "${MLGO_CONFIG-}" ] || run_without_config "$@"
+if [ -n "$is_made" ] && [ $code -ne 0 ] && [ $by = clang ] && [ -n "$other" ]; then
     # The build may name another than CC.
     case "$0,$other" in
     "${MLGO_LINKS:-/absent}/$name,$name") ;;

@@ -13,7 +13,7 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from mlgo.project.compiler import Compiler
+from mlgo.project.compiler import LLD, Compiler
 from mlgo.run.exit_codes import RunError
 
 #: Names that builds look for on PATH.
@@ -114,6 +114,7 @@ def environment_of(
         "PATH": f"{links}{os.pathsep}{path}",
         "MLGO_BIN": str(compiler.bin),
         "MLGO_PATH": path,
+        "MLGO_LLD": " ".join(LLD),
         "MLGO_RECORD": str(records or ""),
         "MLGO_CONFIG": str(config or ""),
         "MLGO_LINKS": str(links),

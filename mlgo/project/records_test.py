@@ -50,6 +50,7 @@ class RecordsTest(unittest.TestCase):
             "MLGO_BIN": str(self.folder / "bin"),
             "MLGO_RECORD": str(self.records),
             "MLGO_CC": "gcc",
+            "MLGO_LLD": "-fuse-ld=lld -Wl,--other",
             **variables,
         }
         with open(stdin) as given:
@@ -112,7 +113,7 @@ class RecordsTest(unittest.TestCase):
         (self.folder / "bin/clang").write_text(GCC_OPTIONS)
         words = ("-O2", "-fipa-pta", "-flto=4", "-fcall-used-rax", "-c", "a b.c")
         said, errors = self.run_tool("gcc", "-O2", "-fipa-pta", "-flto=4", "-c", "a b.c")
-        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments"
+        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--other --end-no-unused-arguments"
         self.assertEqual(said, f"clang: {lld} -O2 -flto -c a b.c\n")
         self.assertIn("clang runs this command now without -fipa-pta -flto=4\n", errors)
         (record,) = self.read()
@@ -191,6 +192,23 @@ class RecordsTest(unittest.TestCase):
             self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
         )
 
+    def test_what_clang_refuses_with_a_configuration_it_makes_without(self):
+        fails = FAKE.replace("--fail", "--fail-too").replace("""*' --fail-too '*""", """*'--config='*-fuse-ld=bfd*""")
+        (self.folder / "bin/clang").write_text(fails)
+        words = ("a.o", "-fuse-ld=bfd", "-o", "p")
+        said, errors = self.run_tool("gcc", *words, MLGO_CONFIG="/x/mlgo.cfg", MLGO_RECORD="")
+        shown = f"clang: {' '.join(words)}"
+        self.assertEqual(said.splitlines(), [shown.replace("a.o", "--config=/x/mlgo.cfg a.o"), shown])
+        self.assertEqual(errors, "mlgo: clang refuses this command with mlgo.cfg, and runs it without\n")
+        # What it refuses in any case, the machine's compiler makes.
+        (self.folder / "bin/clang").write_text(FAKE)
+        said = self.run_tool("gcc", "--fail", *words, MLGO_CONFIG="/x/mlgo.cfg", MLGO_RECORD="")[0].splitlines()
+        self.assertEqual(said[-1], f"gcc: --fail {' '.join(words)}")
+
+    def test_objects_are_merged_without_a_configuration(self):
+        said = self.run_tool("gcc", "-r", "a.o", "-o", "b.o", MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
+        self.assertEqual(said, "clang: -r a.o -o b.o\n")
+
     def test_questions_are_answered_without_a_configuration(self):
         for words in (["-Wl,--version"], ["-o", "conftest", "conftest.c"], ["-c", "-o", "/dev/null", "a.c"]):
             said = self.run_tool("gcc", *words, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
@@ -203,7 +221,7 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(said, "clang: --config=/a.cfg -Wl,--version-script,a a.o\n")
 
     def test_lto_links_with_the_linker_of_clang(self):
-        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--undefined-version --end-no-unused-arguments"
+        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--other --end-no-unused-arguments"
         for words, shown in (
             (("-flto", "a.o", "-o", "p"), f"{lld} -flto a.o -o p"),
             (("a.c", "-flto=thin", "-c"), f"{lld} a.c -flto=thin -c"),

@@ -12,9 +12,10 @@ from mlgo.project import child
 from mlgo.project.budget import Budget
 from mlgo.project.build import Build, is_archive, linked_inputs
 from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized, without_language
-from mlgo.project.compiler import Compiler
+from mlgo.project.compiler import LLD, Compiler
 from mlgo.project.compiling import Compiled, Units
 from mlgo.project.progress import Progress
+from mlgo.project.rows import makes_code
 from mlgo.run.exit_codes import RunError
 
 # Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
@@ -203,8 +204,8 @@ class Relinker:
             words = list(without_language(words))
         if link.by == "other" and _OPENMP in words:
             words[words.index(_OPENMP)] = f"{_OPENMP}=libgomp"  # As the machine's own compiler links it.
-        if any(word.startswith("-flto") for word in words) and not any(map(_names_linker, words)):
-            words[:0] = ["-fuse-ld=lld", "-Wl,--undefined-version"]  # GNU ld has no plug-in for these objects.
+        if makes_code(words) and not any(map(_names_linker, words)):
+            words[:0] = LLD  # GNU ld has no plug-in for these objects.
         if link.tool == "ld":
             command = [shutil.which("ld") or self._compiler.tool("ld.lld"), *words, "-o", str(output)]
         else:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
+
+from mlgo.project.compiler import LLD
 
 #: Options of clang in a configuration file come before those of the command line, whose level would win. cc1 takes its
 #: last level, and -Xclang comes last. The driver vectorises loops at -O2 and not at -Oz. The objects are those of -Oz.
@@ -12,9 +15,10 @@ _POLICY = ("-mllvm -enable-ml-inliner=release",)
 _OUTLINER = ("-mllvm -enable-machine-outliner=always",)
 #: lld otherwise drops sections that only `__start_NAME` refers to, which GNU ld keeps.
 _COLLECT = ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
-#: GNU ld cannot fold. It takes version scripts that name absent symbols, which lld refuses unless it is told.
-_FOLD = ("-fuse-ld=lld", "-Wl,--icf=safe", "-Wl,--undefined-version")
-_THIN = ("-flto=thin",)
+#: GNU ld cannot fold.
+_FOLD = (*LLD, "-Wl,--icf=safe")
+#: The objects hold machine code too, for what reads them without LLVM's plug-in: strip, nm, ld -r, users of an archive.
+_THIN = ("-flto=thin", "-ffat-lto-objects")
 
 _EVICTION_POLICY = ("-mllvm -regalloc-enable-advisor=release",)
 _CALLEE_SAVED_COST = ("-mllvm -mlgo-callee-saved-cost=32768",)
@@ -40,7 +44,7 @@ class Row:
       link_flags: lines for links.
       factor: estimate of the CPU time of its compiles, in units of the build's; they are shared with rows of the same
         flags.
-      can_be_chosen: whether mlgo.cfg may become this row. Objects of LTO are not for every build.
+      can_be_chosen: whether mlgo.cfg may become this row.
       is_tuned: compiled with the decisions that a search found before.
     """
 
@@ -57,9 +61,15 @@ class Row:
         return tuple(dict.fromkeys((*(self.compile_flags or ()), *self.link_flags)))
 
 
+def makes_code(words: Iterable[str]) -> bool:
+    """Whether a link with these words makes code of the objects of -flto."""
+    return any(word.startswith("-flto") for word in words)
+
+
 def with_own_linker(row: Row) -> Row | None:
     """The row without what lld alone can do, for links that lld refuses; None: that is another row or needs lld."""
-    if row.compile_flags is None or row.can_be_chosen is False or not set(_FOLD) <= set(row.link_flags):
+    needs_lld = row.compile_flags is None or set(_THIN) <= set(row.link_flags)
+    if needs_lld or not set(_FOLD) <= set(row.link_flags):
         return None
     return dataclasses.replace(row, link_flags=tuple(flag for flag in row.link_flags if flag not in _FOLD))
 
@@ -86,7 +96,7 @@ SMALLER_ROWS = (
     Row("-Oz, tuned decisions", POLICY_FLAGS, (), 0.0, is_tuned=True),
     Row("-Oz, tuned decisions, linker", POLICY_FLAGS, _COLLECT_AND_FOLD, 0.0, is_tuned=True),
     Row("-Oz, policy, outliner, linker", (*POLICY_FLAGS, *_OUTLINER), _COLLECT_AND_FOLD, 0.9),
-    Row("-Oz, policy, ThinLTO, linker", _THIN_FLAGS, (*_POLICY, *_THIN, *_COLLECT_AND_FOLD), 1.2, can_be_chosen=False),
+    Row("-Oz, policy, ThinLTO, linker", _THIN_FLAGS, (*_POLICY, *_THIN, *_COLLECT_AND_FOLD), 1.2),
     Row("-Oz, policy, search", (*POLICY_FLAGS, search(2)), (), 2.1),
     Row("-Oz, policy, search, linker", (*POLICY_FLAGS, search(2)), _COLLECT_AND_FOLD, 2.1),
 )

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from mlgo.corpus.elf import SHT_DYNSYM, SHT_STRTAB
+from mlgo.project.budget import Allowance
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import Estimate
@@ -54,6 +55,7 @@ class FakeRelinker:
     refused = None
     is_broken = False
     content = b""
+    seconds = 0.0
 
     def __init__(self, folder):
         self.folder, self.compiled, self.linked = folder, [], 0
@@ -74,7 +76,7 @@ class FakeRelinker:
             raise RunError("linking", "unknown argument", "")
         path = self.folder / name
         path.write_bytes(self.content or bytes(100 - 10 * len(objects) - 5 * len(flags)))
-        return path, 0.0
+        return path, self.seconds
 
 
 class FakeEstimate(Estimate):
@@ -113,7 +115,9 @@ class MeasuringRowsTest(unittest.TestCase):
         parts = FakeParts(units)
         parts.absent = set(absent)
         program = Program(link, 1, "x86-64")
-        measuring = Measuring(self.goal, program, parts, self.relinker, times, 0.0, self.folder, self.said.append)
+        measuring = Measuring(
+            self.goal, program, parts, self.relinker, Allowance(times), 0.0, self.folder, self.said.append
+        )
         measured = measuring.measure(was_recorded)
         return {one.row.name: one.figures and one.figures["file"] for one in measured}, measured
 
@@ -144,6 +148,27 @@ class MeasuringRowsTest(unittest.TestCase):
         self.assertIsNotNone(found["-Oz, policy, linker"])
         self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc"))
         self.assertIn("unknown argument", measured[2].why_not)
+
+    def test_code_that_a_link_makes_costs_its_time(self):
+        thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
+        self.goal = dataclasses.replace(self.goal, rows=(thin, ROWS[1]))
+        FakeRelinker.seconds = 3.0
+        self.addCleanup(setattr, FakeRelinker, "seconds", 0.0)
+        _, measured = self.measure(9.0)
+        self.assertEqual([one.seconds for one in measured], [2.0, 5.0, 2.0])
+        _, measured = self.measure(9.0, words=("-flto", "a.o"))
+        self.assertEqual([one.seconds for one in measured], [6.0, 5.0, 5.0])
+        # What a link compiled itself is in its time.
+        _, measured = self.measure(9.0, words=("-flto", "a.c"), sources=["/a.c"])
+        self.assertEqual(measured[0].seconds, 2.0)
+
+    def test_thin_lto_needs_lld(self):
+        thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
+        self.goal = dataclasses.replace(self.goal, rows=(thin,))
+        FakeRelinker.refused = "-fuse-ld=lld"
+        self.addCleanup(setattr, FakeRelinker, "refused", None)
+        _, measured = self.measure(9.0)
+        self.assertIn("unknown argument", measured[1].why_not)
 
     def test_an_estimate_compares_compiles_and_links_nothing(self):
         estimate = FakeEstimate()
