@@ -158,6 +158,29 @@ def published(name, command, files, args, data, env = {}):
         **everything
     )
 
+def published_evaluation(name, corpora, args, data = [], env = {}, files = ["modules.csv", "result.json"]):
+    """Published results of the package's policy on corpora.
+
+    Args: as of `published`.
+      name: the folder.
+      corpora: dict from name to the corpus, a name in //mlgo/corpus.
+      args: further flags of //mlgo:evaluate.
+      data: what these flags need.
+      env: environment of the command.
+      files: names of the files that the command writes into the folder.
+    """
+    published(
+        name = name,
+        args = ["--policy=trained={%s/policy}" % native.package_name()] + args + [
+            "--corpus={}={{mlgo/corpus/{}}}".format(each, corpus)
+            for each, corpus in corpora.items()
+        ],
+        command = "//mlgo:evaluate",
+        data = [":policy"] + data + ["//mlgo/corpus:" + corpus for corpus in corpora.values()],
+        env = env,
+        files = files,
+    )
+
 def published_programs(name, args, files, data = ALL_PROGRAMS_DATA, env = ALL_PROGRAMS_ENV):
     """Published results of whole programs, built with the release clang, for the problem that the package is named after.
 

@@ -82,7 +82,7 @@ def mlgo_clang(name, policies = None, backend = None, tools = True, visibility =
     """A clang with policies inside, in the tree `<name>.llvm` (see `llvm_program` of //llvm:llvm_program.bzl).
 
     `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg` (for Arm and Thumb `mlgo-speed-arm.cfg`), which lie beside it, switch policies
-    on for build systems that pass one set of flags to compiles and links.
+    on for build systems that pass one set of flags to compiles and links; `mlgo-cold.cfg` is for compiles with a profile, and needs no policy.
 
     The tree has the linker ld.lld, with the same policies inside, and LLVM's tools for archives and objects too (//release/tools).
 

@@ -6,7 +6,7 @@
     debian.archives(name = "rescue_debs", group = "build_root")
     use_repo(debian, "sysroot", "llvm_source", "rescue_debs")
 
-A tag with `versions` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
+A tag with `{major}` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
 `@sysroot_NAME` has the headers and libraries of a target of //toolchains/cc:cross_targets.bzl.
 `@debian_inventory//:inventory.json` lists the archives of each of these repositories.
 """
@@ -17,6 +17,14 @@ load(":entries.bzl", "check_machine", "entry_of", "patchelf_entries")
 load(":messages.bzl", "failed", "missing_entry", "no_python")
 load(":repositories.bzl", "debian_repository")
 load(":versions.bzl", "chosen_repository", "chosen_version", "instances")
+
+# What no build reads of a package. Left out of every tree; usr/share unless the tag has `keep_share`.
+_UNUSED = [
+    "etc/*",
+    "usr/lib/x86_64-linux-gnu/cmake/*",
+    "usr/lib/x86_64-linux-gnu/pkgconfig/*",
+]
+_SHARE = ["usr/share/*"]
 
 # Set by --config=newest_packages, and by the launcher after yes at its question.
 _NEWEST = "MLGO_NEWEST_PACKAGES"
@@ -58,9 +66,7 @@ def _packages(lock, tag):
     ]
 
 def _versions(mctx, tag):
-    """(decoded versions file, chosen version) of a tag, or (None, None)."""
-    if not tag.versions:
-        return None, None
+    """(decoded versions file, chosen version) of a tag."""
     file = json.decode(mctx.read(tag.versions))
     chosen, error = chosen_version(file, mctx.os.environ)
     if error:
@@ -83,7 +89,7 @@ def _debian_impl(mctx):
             name = name,
             kind = "packages",
             entries = entries,
-            exclude = cross.exclude,
+            exclude = _SHARE + cross.exclude,
             build_file = Label("//toolchains/cc:cross_sysroot.BUILD.bazel"),
         )
     for module in mctx.modules:
@@ -94,7 +100,7 @@ def _debian_impl(mctx):
                 name = tag.name,
                 kind = "packages",
                 entries = entries,
-                exclude = tag.exclude,
+                exclude = _UNUSED + ([] if tag.keep_share else _SHARE) + tag.exclude,
                 rpath = tag.rpath,
                 patchelf = patchelf if tag.rpath else [],
                 older_glibc = tag.version.get("older_glibc", False),
@@ -137,7 +143,10 @@ def _debian_impl(mctx):
         }),
     )
 
-_VERSIONS = attr.label(doc = "JSON file of versions (versions.bzl) that `{major}` in this tag stands for.")
+_VERSIONS = attr.label(
+    doc = "JSON file of versions (versions.bzl) that `{major}` in this tag stands for; by default LLVM's.",
+    default = Label("//third_party/llvm:versions.json"),
+)
 
 _NAME = attr.string(doc = "Name of the repository.", mandatory = True)
 
@@ -166,6 +175,7 @@ _SOURCE = dict(
 
 _TREE = dict(
     _COMMON | _PACKAGES,
+    keep_share = attr.bool(doc = "Unpack usr/share too. Nothing of etc, and no file of CMake or pkg-config, is unpacked in any case."),
     rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
 )
 
@@ -185,7 +195,7 @@ debian = module_extension(
             attrs = {
                 "actual": attr.string(doc = "That repository; `{major}` stands for the version.", mandatory = True),
                 "name": _NAME,
-                "versions": attr.label(doc = "JSON file of versions (versions.bzl).", mandatory = True),
+                "versions": _VERSIONS,
             },
         ),
         "source": tag_class(

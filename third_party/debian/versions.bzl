@@ -7,8 +7,9 @@ The file names an environment variable that chooses a version, the default, and 
                   "23": {"version": "23.1.4", "suite": "sid", "older_glibc": true}}}
 
 A version with `suite` takes those of its packages from there that packages.json lists for it. With `older_glibc`, its programs were linked
-against a newer glibc than Debian 12's and are made to run with that one (older_glibc.py). `{major}` in a tag's strings is replaced by a version's key. A tag whose name contains it makes one repository per version; any other
-tag makes one repository, of the chosen version.
+against a newer glibc than Debian 12's and are made to run with that one (older_glibc.py). `{major}` in a tag's
+strings is replaced by a version's key. A tag whose name contains it makes one repository per version, one with it elsewhere makes one repository, of the
+chosen version, and one without it knows no versions.
 """
 
 def unknown_version(variable, asked, known):
@@ -40,14 +41,11 @@ def chosen_version(file, environ):
     return asked, None
 
 def filled(value, major):
-    """`value`, a string or a list of strings, with `{major}` replaced; anything else unchanged."""
-    if type(value) == "list":
-        return [filled_string(item, major) for item in value]
-    return filled_string(value, major) if type(value) == "string" else value
+    """`value`, a string or a list, with `{major}` replaced in strings; anything else unchanged."""
+    return [_filled_one(item, major) for item in value] if type(value) == "list" else _filled_one(value, major)
 
-def filled_string(value, major):
-    """`value` with `{major}` replaced."""
-    return value.replace("{major}", major)
+def _filled_one(value, major):
+    return value.replace("{major}", major) if type(value) == "string" else value
 
 def instances(tag, fields, file, chosen):
     """The repositories that one tag stands for.
@@ -55,13 +53,13 @@ def instances(tag, fields, file, chosen):
     Args:
         tag: the tag.
         fields: names of its attributes.
-        file: the decoded versions file, or None for a tag without versions.
-        chosen: the chosen version; None without versions.
+        file: the decoded versions file.
+        chosen: the chosen version.
     Returns: list of struct with `fields` and `version`, what the file says about the version; `patches` holds the version's own patches
-        as well.
+        as well. A tag without `{major}` stands for itself, with the version {}.
     """
     given = {field: getattr(tag, field) for field in fields}
-    if not file:
+    if not [value for value in given.values() if filled(value, "") != value]:
         return [struct(version = {}, **given)]
     made = []
     for major in file["versions"] if "{major}" in tag.name else [chosen]:

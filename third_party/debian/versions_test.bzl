@@ -26,16 +26,16 @@ def _instances_impl(ctx):
     env = unittest.begin(ctx)
     fields = ["name", "packages", "patches"]
 
-    # Without versions: the tag as it is.
-    plain = struct(name = "a", packages = ["x-{major}"], patches = ["p"])
-    as_it_is = struct(name = "a", packages = ["x-{major}"], patches = ["p"], version = {})
-    asserts.equals(env, [as_it_is], instances(plain, fields, None, None))
+    # Without {major}: the tag as it is.
+    plain = struct(name = "a", packages = ["x-22"], patches = ["p"])
+    as_it_is = struct(name = "a", packages = ["x-22"], patches = ["p"], version = {})
+    asserts.equals(env, [as_it_is], instances(plain, fields, _FILE, "99"))
 
     # {major} in the name: one repository per version; else the chosen version's, with that version's patches.
     made = instances(struct(name = "llvm{major}", packages = ["clang-{major}"], patches = []), fields, _FILE, "99")
     asserts.equals(env, [("llvm22", ["clang-22"]), ("llvm99", ["clang-99"])], sorted([(one.name, one.packages) for one in made]))
     asserts.equals(env, {"llvm22": None, "llvm99": "sid"}, {one.name: one.version.get("suite") for one in made})
-    source = struct(name = "source", packages = [], patches = ["p"])
+    source = struct(name = "source", packages = ["{major}"], patches = ["p"])
     asserts.equals(env, [["p"]], [one.patches for one in instances(source, fields, _FILE, "99")])
     asserts.equals(env, [["p", Label("//patches/llvm/22:a.patch")]], [one.patches for one in instances(source, fields, _FILE, "22")])
 

@@ -30,7 +30,6 @@ def _linux(triple, debian, bazel_cpu, cpu, flags = []):
             gcc + "/libatomic.so",
             gcc + "/libgomp.so",
             gcc + "/libitm.so",
-            "usr/share/*",
             "usr/%s/lib/audit/*" % triple,
             "usr/%s/lib/gconv/*" % triple,
         ],
@@ -49,10 +48,7 @@ def _bare(triple, packaged, bazel_cpu, cpu, flags):
         constraints = ["@platforms//os:none", "@platforms//cpu:" + cpu],
         flags = flags,
         packages = ["picolibc-" + packaged],
-        exclude = [
-            root + "/lib/*",
-            "usr/share/*",
-        ],
+        exclude = [root + "/lib/*"],
     )
 
 # Name -> struct: the fields of targets.bzl, and `packages` of //third_party/debian:packages.json with what of them is left out of
