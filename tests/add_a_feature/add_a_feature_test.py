@@ -52,6 +52,7 @@ class AddAFeatureTest(unittest.TestCase):
 
     def test_the_compiler_logs_it(self):
         specification = importlib.util.spec_from_file_location("changed_problem", self.changed("problem.py"))
+        assert specification and specification.loader
         problem = importlib.util.module_from_spec(specification)
         specification.loader.exec_module(problem)
         path = self.folder / "calls.ll"
@@ -59,8 +60,9 @@ class AddAFeatureTest(unittest.TestCase):
         command_line = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-Oz", "-disable-free")
         request = CompileRequest(self.clang, Module.at("calls", path, command_line), problem.PROBLEM)
         (outcome,) = LocalExecutor(1).run_ordered([request])
-        self.assertIsInstance(outcome, CompileResult, outcome)
+        assert isinstance(outcome, CompileResult), outcome
         log = outcome.log
+        assert log is not None
         callees = [log.contexts[number].partition("\n")[2] for number in log.observation_context]
         values = log.features[NAME][:, 0].tolist()
         self.assertEqual(dict(zip(callees, values, strict=True)), {"three": 3, "none": 0, "one": 1})

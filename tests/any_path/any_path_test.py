@@ -22,6 +22,8 @@ PACKAGE = "tests/any_path/package"
 
 class AnyPathTest(unittest.TestCase):
     shared: list[pathlib.Path]
+    folder: pathlib.Path
+    bazel: nested.NestedBazel
 
     @classmethod
     def setUpClass(cls):

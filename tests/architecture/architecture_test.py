@@ -1,9 +1,11 @@
 """The workspace follows the architecture: the order of mlgo/README.md, the zones of `rules.FORBIDDEN`, no cycle."""
 
+import pathlib
 import posixpath
 import unittest
 
 from tests.architecture import edges, rules
+from tests.architecture.edges import Edge, PythonTarget
 from tests.clones import clone
 
 # "SOURCE -> TARGET" of dependencies that break a rule, with the reason. They are to become fewer.
@@ -11,6 +13,12 @@ ALLOWED = {"third_party/llvm/BUILD.bazel -> //development:private_config": "the 
 
 
 class ArchitectureTest(unittest.TestCase):
+    root: pathlib.Path
+    files: list[str]
+    edges: list[Edge]
+    targets: list[PythonTarget]
+    order: list[str]
+
     @classmethod
     def setUpClass(cls):
         cls.root = clone.root()

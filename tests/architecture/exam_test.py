@@ -22,6 +22,7 @@ _MODULE_COUNT = re.compile(r' *"\w+": \d+,')
 def libraries(root):
     """Names of the exam's libraries, from exam.bzl."""
     table = re.search(r"^EXAM_LIBRARIES = (\{.*?^\})", (root / "models/exam/exam.bzl").read_text(), re.M | re.S)
+    assert table, "models/exam/exam.bzl has no EXAM_LIBRARIES"
     return sum(json.loads(re.sub(r",(\s*[\]}])", r"\1", table[1])).values(), [])
 
 

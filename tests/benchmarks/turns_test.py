@@ -1,5 +1,6 @@
 """The turns of benchmarks."""
 
+import functools
 import subprocess
 import sys
 import unittest
@@ -9,14 +10,14 @@ from tests.benchmarks import turns
 
 class CheapestTest(unittest.TestCase):
     def test_the_order_turns_around_and_the_least_counts(self):
-        order = []
+        order: list[str] = []
         costs = iter([3.0, 8.0, 7.0, 2.0, 5.0, 6.0, 9.0, 4.0, 5.0, 5.0])
 
         def cost(work):
             work()
             return next(costs)
 
-        found = turns.cheapest({name: lambda name=name: order.append(name) for name in "ab"}, cost)
+        found = turns.cheapest({name: functools.partial(order.append, name) for name in "ab"}, cost)
         self.assertEqual("".join(order), "abbaabbaab")
         self.assertEqual(found, {"a": 2.0, "b": 5.0})
 

@@ -119,10 +119,12 @@ class FilesTest(unittest.TestCase):
         text = (RUNFILES / ".devcontainer/devcontainer.json").read_text(encoding="utf-8")
         container = json.loads(re.sub(r"(?m)^\s*//.*$", "", text))
         page = (RUNFILES / "docs/build-in-a-container.md").read_text(encoding="utf-8")
-        image = re.search(r"--tag (\S+) ", page)[1]
-        self.assertEqual(container["image"], image)
+        image = re.search(r"--tag (\S+) ", page)
+        assert image, page
+        self.assertEqual(container["image"], image[1])
         run = next(line for line in page.splitlines() if line.strip().startswith("podman run"))
         volume = re.search(r"-v (mlgo-home):(\S+)", run)
+        assert volume, run
         self.assertEqual(container["mounts"], [f"source={volume[1]},target={volume[2]},type=volume"])
         self.assertIn(f":{container['workspaceFolder']} ", run)
         self.assertIn(f"target={container['workspaceFolder']},", container["workspaceMount"])

@@ -109,6 +109,9 @@ class PipelinesTest(unittest.TestCase):
     programs: dict[str, pathlib.Path]
     shared: list[pathlib.Path]
     tarball: pathlib.Path
+    folder: pathlib.Path
+    origin: pathlib.Path
+    cache: secured_cache.SecuredCache
 
     @classmethod
     def setUpClass(cls):

@@ -19,6 +19,7 @@ PATH = f"/cas/{hashlib.sha256(CONTENT).hexdigest()}"
 
 class SecuredCacheTest(unittest.TestCase):
     nginx: pathlib.Path
+    cache: secured_cache.SecuredCache
 
     @classmethod
     def setUpClass(cls):

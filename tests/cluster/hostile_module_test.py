@@ -84,10 +84,9 @@ class HostileModuleTest(unittest.TestCase):
                     self.assertIn("Permission denied", outcome.detail)
                 # The harm is real: the compiler itself does it.
                 words = [word for option in options for word in ("-mllvm", option)]
-                command = [self.clang, "-cc1", *_COMMAND, *words, "-emit-obj", "-o", self.root / "m.o", "-x", "ir"]
-                subprocess.run(
-                    [*command, folder / "m.bc"], env=compiler_environment(), capture_output=True, check=False
-                )
+                output = ["-emit-obj", "-o", str(self.root / "m.o")]
+                command = [str(self.clang), "-cc1", *_COMMAND, *words, *output, "-x", "ir", str(folder / "m.bc")]
+                subprocess.run(command, env=compiler_environment(), capture_output=True, check=False)
                 self.assertTrue(self.harm.exists())
                 subprocess.run(["rm", "-r", self.harm], check=True)
 

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from mlgo.cluster.executors import executor_for
+from mlgo.cluster.ray_executor import RayExecutor
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileRequest
@@ -36,6 +37,7 @@ class NodeFilesTest(unittest.TestCase):
                 contextlib.redirect_stderr(io.StringIO()),
                 contextlib.closing(executor_for("ray", cluster.address)) as executor,
             ):
+                assert isinstance(executor, RayExecutor)
                 self.assertEqual([comparable(outcome) for outcome in executor.run_ordered(requests)], wanted)
                 self.assertEqual(len(executor._store), 1 + _MODULES)  # pylint: disable=protected-access
 

@@ -64,11 +64,15 @@ def described(outcome: CompileResult | CompileFailure) -> str:
 
 class CompileServerTest(unittest.TestCase):
     clang: pathlib.Path
+    program: pathlib.Path
     modules: list[Module]
 
     @classmethod
     def setUpClass(cls):
         cls.clang = locate.runfile("development/clang")
+        program = servers.beside(cls.clang)
+        assert program, f"no compile server is beside {cls.clang}"
+        cls.program = program
         modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_few_held_out")).modules
         cls.modules = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
 
@@ -190,8 +194,7 @@ class CompileServerTest(unittest.TestCase):
 
     def test_killed_in_the_middle_of_a_compile(self):
         request = self.requests("inlining", self.modules[-1:])[1]
-        program = servers.beside(self.clang)
-        with contextlib.closing(servers.CompileServer(program)) as server:
+        with contextlib.closing(servers.CompileServer(self.program)) as server:
             killer = threading.Timer(0.02, os.kill, (server.process_id, signal.SIGKILL))
             killer.start()
             with self.assertRaisesRegex(servers.ServerDied, "the compile server"):
@@ -204,14 +207,14 @@ class CompileServerTest(unittest.TestCase):
         (expected,) = LocalExecutor(1).run_ordered([request])
         for error in (errno.ENOSYS, errno.EPERM, errno.EMFILE):
             refusing = functools.partial(subprocess.Popen, preexec_fn=faults.refuse("pidfd_open", error))
-            with mock.patch.object(servers.subprocess, "Popen", refusing):
-                server = servers.CompileServer(servers.beside(self.clang))
+            with mock.patch.object(subprocess, "Popen", refusing):
+                server = servers.CompileServer(self.program)
             with contextlib.closing(server):
                 self.assertEqual(comparable(compile_module(request, None, server)), comparable(expected))
 
     def test_a_descriptor_that_is_none(self):
         for word in ("x", "", "-1", "3x", "999"):
-            command = [servers.beside(self.clang), word]
+            command = [str(self.program), word]
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
             self.assertEqual((done.returncode, done.stderr[:33]), (2, "usage: compile_server DESCRIPTOR "))
 

@@ -62,7 +62,8 @@ class ColdFunctionsTest(unittest.TestCase):
     def clang(self, *words: str) -> pathlib.Path:
         """The output of a compile that must succeed without a warning."""
         output = self.folder / "output"
-        command = [runfile("release/clang"), f"--sysroot={_USR.resolve().parent}", "-Werror", *words, self.source]
+        sysroot = f"--sysroot={_USR.resolve().parent}"
+        command = [str(runfile("release/clang")), sysroot, "-Werror", *words, str(self.source)]
         done = subprocess.run([*command, "-o", output], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return output

@@ -385,11 +385,11 @@ class DecisionsTest(unittest.TestCase):
         for name in ("one.o", "two.o"):
             self.made("-flto=thin", "-fPIC", f"-Df={name[:3]}_f", f"-Dg={name[:3]}_g")
             (self.folder / "out.o").rename(self.folder / name)
-        command = [linker, "-shared", "one.o", "two.o", "-o", "out.so", "--thinlto-jobs=1"]
-        done = self.run_tool(*command, *given("taken", taken=True))
+        command = ["-shared", "one.o", "two.o", "-o", "out.so", "--thinlto-jobs=1"]
+        done = self.run_tool(linker, *command, *given("taken", taken=True))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("-mlgo-decisions-taken: this program inlines in x.c a second time", done.stderr)
-        done = self.run_tool(*command, "-mllvm", "-mlgo-decisions-replay=replay")
+        done = self.run_tool(linker, *command, "-mllvm", "-mlgo-decisions-replay=replay")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 

@@ -4,7 +4,8 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.problems.problem import load_problem
+from mlgo.corpus.corpus import Module
+from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.modules import compile_to_object, held_out_modules
 
@@ -12,6 +13,13 @@ LEVELS = ("-O0", "-O2", "-Oz")
 
 
 class IdentityTest(unittest.TestCase):
+    problem: Problem
+    development: pathlib.Path
+    release: pathlib.Path
+    packaged: pathlib.Path
+    modules: list[Module]
+    objects_of_packaged: dict[str, bytes]
+
     @classmethod
     def setUpClass(cls):
         cls.problem = load_problem("regalloc_eviction")

@@ -58,7 +58,7 @@ class ModelErrorsTest(unittest.TestCase):
 
     def refuse(self, problem, model: pathlib.Path, expected: str) -> None:
         """`expected` is a regular expression for what the only error says about the model."""
-        command = [runfile("development/clang"), "-Oz", "-c", "x.c", *problem.development_flags(None, str(model))]
+        command = [str(runfile("development/clang")), "-Oz", "-c", "x.c", *problem.development_flags(None, str(model))]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -119,7 +119,7 @@ class ModelErrorsTest(unittest.TestCase):
     def test_development_mode_needs_something_to_do(self):
         for problem in PROBLEMS:
             command = [
-                runfile("development/clang"),
+                str(runfile("development/clang")),
                 "-Oz",
                 "-c",
                 "x.c",
@@ -136,7 +136,7 @@ class ModelErrorsTest(unittest.TestCase):
     def test_log_that_cannot_be_written(self):
         for problem in PROBLEMS:
             flags = problem.development_flags("absent/x.log", None)
-            command = [runfile("development/clang"), "-Oz", "-c", "x.c", *flags]
+            command = [str(runfile("development/clang")), "-Oz", "-c", "x.c", *flags]
             done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
             self.assertRegex(

@@ -25,7 +25,8 @@ class OptimisedProgramTest(unittest.TestCase):
         stamp = folder / "stamp"
         stamp.write_text("headers do not change here", encoding="utf-8")
         whole = Toolchain(_USR.resolve().parent, _LINKER, _CLANG.resolve(), workers=2)
-        once = dataclasses.replace(whole, objects=folder / "objects")
+        shared = folder / "objects"
+        once = dataclasses.replace(whole, objects=shared)
         lua = load_program(
             runfile("mlgo/evaluation/programs/descriptions/lua.json"),
             {"lua": _SOURCE if _SOURCE.is_dir() else _SOURCE.parent},
@@ -51,7 +52,7 @@ class OptimisedProgramTest(unittest.TestCase):
             made.add(tuple(objects["once"]))
         self.assertEqual(len(made), len(sides))
         # A file for each unit's bitcode, and one for each side's object of it; sides may agree in contents.
-        self.assertEqual(len(list(once.objects.iterdir())), len(program.units()) * (1 + len(sides)))
+        self.assertEqual(len(list(shared.iterdir())), len(program.units()) * (1 + len(sides)))
 
 
 if __name__ == "__main__":

@@ -139,6 +139,7 @@ class SearchFaultsTest(unittest.TestCase):
                     with contextlib.suppress(OSError):
                         for child in children.read_text().split():
                             os.kill(int(child), sent)
+                assert compiler.stderr
                 said = compiler.stderr.read()
                 self.assertEqual(compiler.returncode, 1, said)
                 self.assertIn(f"a copy was ended by signal {sent.value} (", said)

@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
+from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules
@@ -35,6 +36,8 @@ def without_mllvm(flags):
 
 
 class ThreePoliciesTest(unittest.TestCase):
+    modules: dict[str, list[Module]]
+
     @classmethod
     def setUpClass(cls):
         cls.modules = {"-O2": held_out_modules()[::_EVERY], "-Oz": held_out_modules(SIZE_CORPUS)[::_EVERY]}

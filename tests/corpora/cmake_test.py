@@ -81,7 +81,7 @@ class CMakeTest(BuildTestCase):
         self.run_tool("ninja", "-C", self.build)
         ninja = [f"--ninja_dir={self.build}", "--target=a program"]
         corpus = self.extract("--thinlto_build=local", f"--obj_base_dir={self.build}", *ninja)
-        self.assertIn("-O2", Corpus.load(corpus).command_override)
+        self.assertIn("-O2", Corpus.load(corpus).command_override or ())
         self.assertEqual(self.levels(corpus), {"Oz"})
 
     def test_thinlto_program_of_ninja(self):

@@ -29,8 +29,11 @@ class InputsTest(BuildTestCase):
 
     def test_aquery(self):
         objects = self.compile_all(*EMBED)
-        link = {"mnemonic": "CppLink", "arguments": ["clang", "@app-2.params"]}
-        link["paramFiles"] = [{"execPath": "app-2.params", "arguments": ["-o", "app", *objects]}]
+        link = {
+            "mnemonic": "CppLink",
+            "arguments": ["clang", "@app-2.params"],
+            "paramFiles": [{"execPath": "app-2.params", "arguments": ["-o", "app", *objects]}],
+        }
         (self.build / "aquery.json").write_text(json.dumps({"actions": [link]}), encoding="utf-8")
         corpus = self.extract(
             f"--input={self.build / 'aquery.json'}", "--input_type=bazel_aquery", f"--obj_base_dir={self.build}"

@@ -84,7 +84,7 @@ class LocalThinLtoTest(BuildTestCase):
                 CompileRequest(TOOLS["clang"], module, PROBLEM, want_log=False, want_object=True, workdir=self.root)
             )
         lost = outcomes.pop(modules[0])
-        self.assertIsInstance(lost, CompileFailure)
+        assert isinstance(lost, CompileFailure), lost
         self.assertEqual(lost.kind, FailureKind.EMPTY_OBJECT, lost)
         for outcome in outcomes.values():
             self.assertIsInstance(outcome, CompileResult, outcome)

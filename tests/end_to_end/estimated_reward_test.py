@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.compiler.request import CompileLimits
+from mlgo.compiler.request import CompileLimits, CompileResult
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import locate
@@ -90,8 +90,9 @@ class EstimatedRewardTest(unittest.TestCase):
     def test_comdats_are_those_of_the_objects(self):
         setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 2, 0.0)
         records = Trace.load(self.folder / "run" / "trace" / "train", self.train).records
-        seen = collections.Counter()
+        seen: collections.Counter[str | None] = collections.Counter()
         for module, outcome in compile_modules(self.train.modules, setup, [None] * len(self.train.modules)):
+            assert isinstance(outcome, CompileResult), outcome
             comdats, found = (
                 collections.Counter(score.comdat for name, score in scores.items() if name)
                 for scores in (score_of(PROBLEM).read(outcome), records[module.name].functions)

@@ -17,7 +17,7 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command, program_tools, real_modules
 
-_TOOLS = [pathlib.Path(path).absolute() for path in sys.argv[1:5]]
+_CLANG, _LINKER, _USR, _VALGRIND = (pathlib.Path(path).absolute() for path in sys.argv[1:5])
 del sys.argv[1:5]
 
 # More values than registers, in a loop: some of them are evicted.
@@ -39,6 +39,9 @@ int main(void) {{
 
 
 class EvaluateCountsTest(unittest.TestCase):
+    folder: pathlib.Path
+    flags: list[str]
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -48,7 +51,7 @@ class EvaluateCountsTest(unittest.TestCase):
         (cls.folder / "hot.c").write_text(_HOT, encoding="utf-8")
         description = {"name": "hot", "root": ".", "sources": ["hot.c"], "runs": [{"name": "run", "arguments": []}]}
         (cls.folder / "hot.json").write_text(json.dumps(description), encoding="utf-8")
-        tools = program_tools.flags(cls.folder, *_TOOLS)[1:]  # Without the release clang.
+        tools = program_tools.flags(cls.folder, _CLANG, _LINKER, _USR, _VALGRIND)[1:]  # Without the release clang.
         cls.flags = [
             *tools,
             f"--clang={real_modules.development_clang()}",

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,11 @@ _LINKER = pathlib.Path(sys.argv.pop()).absolute()
 
 
 class EvaluateTest(unittest.TestCase):
+    folder: pathlib.Path
+    flags: list[str]
+    said: str
+    result: dict[str, Any]
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+from typing import Any
 
 from mlgo.run.exit_codes import ExitCode
 from tests.corpora.gn_project import FILES
@@ -51,6 +52,11 @@ int main(int count, char**) { return printf("%d\\n", Sum(count) > 0) < 0; }
 
 
 class GnProgramsTest(unittest.TestCase):
+    folder: pathlib.Path
+    projects: pathlib.Path
+    out: pathlib.Path
+    result: dict[str, Any]
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

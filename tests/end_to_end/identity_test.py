@@ -18,6 +18,8 @@ _OTHER_MLGO = r"holds results of another version of mlgo \(what differs: score\)
 
 
 class IdentityTest(unittest.TestCase):
+    sources: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.sources = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

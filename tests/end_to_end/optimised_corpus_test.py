@@ -8,6 +8,7 @@ import numpy as np
 
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.request import CompileLimits, CompileRequest, CompileResult
+from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.optimised_corpus import optimise_corpus
@@ -24,11 +25,13 @@ _MODULES = [
 
 
 class OptimisedCorpusTest(unittest.TestCase):
-    def compiled(self, module: Module) -> CompileResult:
+    def compiled(self, module: Module) -> tuple[bytes | None, TrainingLog]:
+        """(object, log) of a compile that succeeds."""
         clang = real_modules.development_clang()
         outcome = compile_module(CompileRequest(clang, module, PROBLEM, want_object=True))
         assert isinstance(outcome, CompileResult), outcome
-        return outcome
+        assert outcome.log is not None
+        return outcome.object_bytes, outcome.log
 
     def test_objects_and_logs_are_those_of_a_whole_compile(self):
         with tempfile.TemporaryDirectory() as scratch:
@@ -39,14 +42,14 @@ class OptimisedCorpusTest(unittest.TestCase):
             self.assertEqual(len(optimised.modules), len(_MODULES))
             for first, second in zip(whole.modules, optimised.modules, strict=True):
                 with self.subTest(first.name):
-                    one, other = self.compiled(first), self.compiled(second)
-                    self.assertEqual(one.object_bytes, other.object_bytes)
-                    self.assertEqual(one.log.contexts, other.log.contexts)
-                    np.testing.assert_array_equal(one.log.actions, other.log.actions)
-                    np.testing.assert_array_equal(one.log.outcomes, other.log.outcomes)
-                    for name, values in one.log.features.items():
-                        self.assertEqual(values.tobytes(), other.log.features[name].tobytes(), name)
-                    self.assertGreater(one.log.observation_count, 0)
+                    (one_object, one), (other_object, other) = self.compiled(first), self.compiled(second)
+                    self.assertEqual(one_object, other_object)
+                    self.assertEqual(one.contexts, other.contexts)
+                    np.testing.assert_array_equal(one.actions, other.actions)
+                    np.testing.assert_array_equal(one.outcomes, other.outcomes)
+                    for name, values in one.features.items():
+                        self.assertEqual(values.tobytes(), other.features[name].tobytes(), name)
+                    self.assertGreater(one.observation_count, 0)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command, program_tools, real_modules
 
-_TOOLS = [pathlib.Path(path).absolute() for path in sys.argv[1:5]]
+_CLANG, _LINKER, _USR, _VALGRIND = (pathlib.Path(path).absolute() for path in sys.argv[1:5])
 del sys.argv[1:5]
 
 # The heuristic does not inline f at -Oz, whose calls cost more than 5 and less than 500.
@@ -33,6 +33,8 @@ int main(int count, char** words) { return printf("%d %d\\n", f(count, 3), f(cou
 
 
 class OwnPolicyTest(unittest.TestCase):
+    folder: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -48,7 +50,7 @@ class OwnPolicyTest(unittest.TestCase):
             save_policy(network, INLINING, cls.folder / name)
 
     def evaluate(self, *flags):
-        tools = program_tools.flags(self.folder, *_TOOLS)
+        tools = program_tools.flags(self.folder, _CLANG, _LINKER, _USR, _VALGRIND)
         return command.run(*tools, f"--program_file={self.folder / 'small.json'}", *flags, program="evaluate_programs")
 
     def test_a_policy_stands_beside_the_shipped_one(self):

@@ -43,6 +43,8 @@ int main(int count, char **words) {
 
 
 class ProgramsTargetTest(unittest.TestCase):
+    folder: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+from typing import Any
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.run.exit_codes import ExitCode
@@ -58,6 +59,14 @@ int main(int count, char** words) {
 
 
 class ProgramsTest(unittest.TestCase):
+    folder: pathlib.Path
+    first: pathlib.Path
+    second: pathlib.Path
+    flags: list[str]
+    out: pathlib.Path
+    said: str
+    result: dict[str, Any]
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

@@ -23,6 +23,10 @@ _LEVEL = ("-Oz", "-w", "-DLUA_USE_POSIX", "-ffunction-sections")
 
 
 class ReplayTest(unittest.TestCase):
+    folder: pathlib.Path
+    sources: dict[str, pathlib.Path]
+    said: str
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -83,7 +87,9 @@ class ReplayTest(unittest.TestCase):
         self.assertLess(abs(replayed - found), 0.1 * (default - found))
 
     def test_what_is_said(self):
-        named, asked = re.search(r"([\d,]+) of ([\d,]+) decisions have a debug location", self.said).groups()
+        found = re.search(r"([\d,]+) of ([\d,]+) decisions have a debug location", self.said)
+        assert found, self.said
+        named, asked = found.groups()
         content = json.loads((self.folder / "out" / "result.json").read_text(encoding="utf-8"))["replayed"]
         self.assertEqual((f"{content['named']:,}", f"{content['decisions']:,}"), (named, asked))
         self.assertGreater(content["named"], 0.9 * content["decisions"])

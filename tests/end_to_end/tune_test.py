@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+from typing import Any
 
 from mlgo.run.exit_codes import ExitCode
 from mlgo.search.decision_file import read, read_all
@@ -17,6 +18,10 @@ _LINKER = pathlib.Path(sys.argv.pop()).absolute()
 
 
 class TuneTest(unittest.TestCase):
+    folder: pathlib.Path
+    said: str
+    result: dict[str, Any]
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -96,7 +101,9 @@ class TuneTest(unittest.TestCase):
     def test_a_budget_of_cpu_seconds(self):
         code, said = self.tune("little", "--budget=1")
         self.assertEqual(code, ExitCode.USER_ERROR)
-        least = int(re.search(r"--budget=1: is not enough.*Give at least (\d+)", said)[1])
+        found = re.search(r"--budget=1: is not enough.*Give at least (\d+)", said)
+        assert found, said
+        least = int(found[1])
         code, said = self.tune("enough", f"--budget={least}")
         self.assertEqual(code, ExitCode.DONE, said)
         self.assertRegex(said, f"CPU seconds of the compiles of this run: [0-9.]+ of --budget={least}")

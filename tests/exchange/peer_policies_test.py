@@ -9,6 +9,7 @@ import unittest
 import numpy as np
 import tensorflow as tf
 
+from mlgo.learning.network import ConvertedPolicy
 from mlgo.policy.freeze_peer_policy import frozen_graph
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem, load_problem
@@ -55,6 +56,7 @@ class PeerPoliciesTest(ExchangeCase):
                 folder = self.saved(name, _SEED)
                 policy, record = load_any_policy(folder, problem)
                 self.assertIn("variables/variables.index", record["sha256"])
+                assert isinstance(policy, ConvertedPolicy)
                 interpreter = tf.lite.Interpreter(model_content=policy.model)
                 interpreter.allocate_tensors()
                 action = tf.saved_model.load(str(folder)).signatures["action"]

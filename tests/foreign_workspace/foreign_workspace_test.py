@@ -27,6 +27,9 @@ _UNOPTIMISED = ["--per_file_copt=external/@-O0", "--host_per_file_copt=external/
 
 class ForeignWorkspaceTest(unittest.TestCase):
     shared: list[pathlib.Path]
+    folder: pathlib.Path
+    bazel: nested.NestedBazel
+    root: pathlib.Path
 
     @classmethod
     def setUpClass(cls):
@@ -125,7 +128,7 @@ class ForeignWorkspaceTest(unittest.TestCase):
         )
         tools = {action["arguments"][0] for action in found["actions"]}
         self.assertEqual(len(tools), 1, tools)
-        self.assertRegex(*tools, r"^external/.*llvm22/usr/lib/llvm-22/bin/clang$")
+        self.assertRegex(tools.pop(), r"^external/.*llvm22/usr/lib/llvm-22/bin/clang$")
 
     def test_a_corpus_of_what_the_program_links(self):
         aspect = "--aspects=@mlgo//mlgo/corpus:defs.bzl%corpus_aspect"

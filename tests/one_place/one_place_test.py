@@ -20,6 +20,9 @@ PROBLEM = pathlib.Path("mlgo/problems/regalloc_eviction/problem.py")
 
 class OnePlaceTest(unittest.TestCase):
     shared: list[pathlib.Path]
+    folder: pathlib.Path
+    bazel: nested.NestedBazel
+    made: pathlib.Path
 
     @classmethod
     def setUpClass(cls):

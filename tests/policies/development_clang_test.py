@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+from typing import Any
 
 import numpy as np
 
@@ -74,10 +75,11 @@ class DevelopmentClangTest(unittest.TestCase):
             with self.subTest(name):
                 problem = load_problem(name)
                 header, log = self.log_of(problem, level, None)
-                expected = {"features": [described(spec) for spec in problem.logged_specs()]}
+                expected: dict[str, Any] = {"features": [described(spec) for spec in problem.logged_specs()]}
                 if problem.logged_score_spec is not None:
                     expected["score"] = described(problem.logged_score_spec)
                 self.assertEqual(json.loads(header), expected)
+                assert problem.action_bounds is not None
                 low, high = problem.action_bounds
                 self.assertTrue(((log.actions >= low) & (log.actions <= high)).all())
                 self.assertGreater(log.observation_count, 20)

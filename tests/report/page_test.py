@@ -72,6 +72,9 @@ _WIDTH = "[document.documentElement.scrollWidth, document.body.scrollWidth]"
 
 
 class PageTest(unittest.TestCase):
+    page: pathlib.Path
+    browser: Browser
+
     @classmethod
     def setUpClass(cls):
         folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))

@@ -42,7 +42,7 @@ class ReproducibleTest(unittest.TestCase):
             bazel.run("build", "--disk_cache=", "--remote_cache=", *self.targets)
             made = outputs.digests(pathlib.Path(bazel.run("info", "output_path").strip()))
             made = {path: digest for path, digest in made.items() if path.split("/")[1:2] == ["bin"]}
-            fetched = {}
+            fetched: dict[str, str] = {}
             for repository in sorted((bazel.base / "external").iterdir()):
                 if (
                     not repository.is_symlink()

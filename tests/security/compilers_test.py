@@ -151,6 +151,7 @@ class CompilersTest(ScratchTestCase):
                 place_inputs(self.request, name)
                 command = [word.replace("=training.log", f"={log}") for word in clang_command(self.request)]
                 outcome = self.share(server, command, directory, directory / "inside")
+                assert outcome is not None
                 self.assertEqual(outcome.exit_code == 0, good_end, outcome.stderr)
                 self.assertEqual(b'"context"' in (directory / "inside" / log).read_bytes(), good_end)
 

@@ -155,7 +155,9 @@ class ExecutionTest(WallsTestCase):
         self.assert_done(Confinement.ALL, "execute", "/bin/true")
         self.stopped_by(Confinement.LANDLOCK, "write", str(self.outside / "new"))
         self.stopped_by(Confinement.FILTER, "chmod", str(self.precious))
-        self.assertRegex(missing_protections(script), "compiler is no ELF program, so compiles can start programs$")
+        self.assertRegex(
+            missing_protections(script) or "", "compiler is no ELF program, so compiles can start programs$"
+        )
 
 
 class NetworkTest(WallsTestCase):
@@ -240,8 +242,9 @@ class MissingWallsTest(WallsTestCase):
             " so compiles can write outside their temporary directories;"
             " no seccomp filters, so compiles can use the network; compiles can start programs",
         )
-        self.assertRegex(missing_in("landlock 2\nfilter 1\nnative 1\n", "clang"), "Landlock 2, .* can truncate")
-        self.assertRegex(missing_in("landlock 5\nfilter 1\nnative 1\n", "clang"), "Landlock 5, .* can send signals")
+        for number, harm in ((2, "can truncate"), (5, "can send signals")):
+            missing = missing_in(f"landlock {number}\nfilter 1\nnative 1\n", "clang")
+            self.assertRegex(missing or "", f"Landlock {number}, .* {harm}")
 
     def test_an_unknown_word_starts_nothing(self):
         words = [limited_exec(), "some", str(os.getpid()), "60", str(1 << 32), str(1 << 20), self.program, "work"]

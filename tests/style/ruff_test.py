@@ -13,9 +13,9 @@ ARGUMENTS: list[str] = []
 class RuffTest(unittest.TestCase):
     def test_every_file(self):
         root = clone.root()
-        files = [path for path in clone.files(root) if path.suffix == ".py"]
+        files = [str(path) for path in clone.files(root) if path.suffix == ".py"]
         self.assertGreater(len(files), 500, f"only {len(files)} Python files below {root}")
-        command = [run_ruff.PROGRAM, *ARGUMENTS, "--no-cache", f"--config={root / 'ruff.toml'}", "--", *files]
+        command = [str(run_ruff.PROGRAM), *ARGUMENTS, "--no-cache", f"--config={root / 'ruff.toml'}", "--", *files]
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, f"ruff {' '.join(ARGUMENTS)}\n{done.stdout[-8000:]}{done.stderr[-2000:]}")
 

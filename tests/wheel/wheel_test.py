@@ -54,6 +54,9 @@ class WheelTest(unittest.TestCase):
     pip: pathlib.Path
     site: pathlib.Path
     wheel: pathlib.Path
+    folder: pathlib.Path
+    venv: pathlib.Path
+    listed: str
 
     @classmethod
     def setUpClass(cls):

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
+from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.modules import compile_to_object, held_out_modules
@@ -34,6 +35,11 @@ def output_of(*command) -> str:
 
 
 class AgreementTest(unittest.TestCase):
+    llvm: str
+    clang: pathlib.Path
+    clang_of_packages: pathlib.Path
+    modules: list[Module]
+
     @classmethod
     def setUpClass(cls):
         cls.llvm = os.environ["MLGO_LLVM"]
