@@ -100,7 +100,7 @@ class ConfigurationTest(unittest.TestCase):
             "CMAKE_MAKE_PROGRAM": NINJA,
         }
         given = [f"-D{name}={value}" for name, value in settings.items()]
-        command = [CMAKE, "-G", "Ninja", "-S", self.folder, "-B", build, *given]
+        command = [str(CMAKE), "-G", "Ninja", "-S", str(self.folder), "-B", str(build), *given]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return "", done.stdout + done.stderr

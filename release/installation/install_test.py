@@ -11,6 +11,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+from mlgo.problems.slots import policy_slots
 from mlgo.run.exit_codes import ExitCode, RunError
 from release.installation import install, policies, prefix
 from release.installation.testing import archives
@@ -202,7 +203,7 @@ class PoliciesTest(unittest.TestCase):
         provenance = {"predicate": {"buildDefinition": definition}}
 
         def choice(slot, digest):
-            problem = policies.policy_slots()[slot]["problem"]
+            problem = policy_slots()[slot]["problem"]
             return policies.Choice(slot, problem, None if digest is None else self.policy, digest)
 
         same = [choice("eviction_policy", "2"), choice("inlining_policy", None)]
@@ -219,12 +220,13 @@ class PoliciesTest(unittest.TestCase):
     def test_the_package_has_the_policies_and_is_removed(self):
         choices = [policies.chosen("eviction_policy", self.policy), policies.chosen("inlining_policy", None)]
         package = self.workspace / policies.PACKAGE
-        seen = {}
+        texts: list[str] = []
+        names: list[str] = []
 
         def build(label):
             self.assertEqual(label, f"//{policies.PACKAGE}:tarball_tree")
-            seen["text"] = (package / "BUILD.bazel").read_text()
-            seen["files"] = sorted(path.name for path in (package / "eviction_policy").iterdir())
+            texts.append((package / "BUILD.bazel").read_text())
+            names.extend(path.name for path in (package / "eviction_policy").iterdir())
             return self.workspace / "made.tar"
 
         with policies.built(self.workspace, choices, "cpp", build) as archive:
@@ -233,12 +235,13 @@ class PoliciesTest(unittest.TestCase):
                 with policies.built(self.workspace, choices, "cpp", build):
                     pass
         self.assertFalse(package.exists())
-        self.assertEqual(seen["files"], ["saved_model.pb"])
-        self.assertIn('eviction_policy = ":eviction_policy_files"', seen["text"])
-        self.assertIn('inlining_policy = "@mlgo//release:no_policy"', seen["text"])
-        self.assertIn('priority_policy = "@mlgo//release:priority_policy"', seen["text"])
-        self.assertIn('":eviction_policy_files": "regalloc_eviction"', seen["text"])
-        self.assertNotIn('no_policy": ', seen["text"])
+        self.assertEqual(names, ["saved_model.pb"])
+        (text,) = texts
+        self.assertIn('eviction_policy = ":eviction_policy_files"', text)
+        self.assertIn('inlining_policy = "@mlgo//release:no_policy"', text)
+        self.assertIn('priority_policy = "@mlgo//release:priority_policy"', text)
+        self.assertIn('":eviction_policy_files": "regalloc_eviction"', text)
+        self.assertNotIn('no_policy": ', text)
 
     def test_a_failed_build_names_the_flags(self):
         def build(label):

@@ -35,6 +35,8 @@ IMPORTS = "import bz2, ctypes, gzip, hashlib, lzma, ssl, urllib.request, zlib"
 
 
 class BuildContextTest(unittest.TestCase):
+    root: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -84,7 +86,9 @@ class BuildContextTest(unittest.TestCase):
         values = dict(steps)
         self.assertEqual((values["FROM"], values["ADD"]), ("scratch", "build_root.tar.gz /"))
         user, group = values["USER"].split(":")
-        home = re.search(r"HOME=(\S+)", values["ENV"])[1]
+        variable = re.search(r"HOME=(\S+)", values["ENV"])
+        assert variable, values
+        home = variable[1]
         self.assertIn(f"builder:x:{user}:{group}:builder:{home}:/bin/bash\n", (self.root / "etc/passwd").read_text())
         self.assertTrue((self.root / home.lstrip("/")).is_dir())
         self.assertTrue((self.root / values["WORKDIR"].lstrip("/")).is_dir())

@@ -7,17 +7,30 @@ import pathlib
 import tarfile
 import tempfile
 import unittest
+from typing import Any
 
 from mlgo.run.locate import runfile
 from release.packaging import oci
 from release.packaging.testing import machine
 
 
+def content(tar: tarfile.TarFile, member: str | tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    assert file, f"{member} is no file"
+    return file.read()
+
+
 class ImageTest(unittest.TestCase):
+    files: dict[str, bytes]
+    index: dict[str, Any]
+    described: dict[str, Any]
+    manifest: dict[str, Any]
+    config: dict[str, Any]
+
     @classmethod
     def setUpClass(cls):
         with tarfile.open(runfile("release/packaging/image.oci.tar")) as tar:
-            cls.files = {member.name: tar.extractfile(member).read() for member in tar if member.isfile()}
+            cls.files = {member.name: content(tar, member) for member in tar if member.isfile()}
         cls.index = json.loads(cls.files["index.json"])
         (cls.described,) = cls.index["manifests"]
         cls.manifest = json.loads(cls.blob(cls.described))
@@ -62,7 +75,7 @@ class ImageTest(unittest.TestCase):
 
     def test_labels_name_the_policies(self):
         with tarfile.open(runfile("release/packaging/mlgo-clang-22.1.8.tar.gz")) as tar:
-            provenance = json.load(tar.extractfile("mlgo-clang-22.1.8/provenance.json"))
+            provenance = json.loads(content(tar, "mlgo-clang-22.1.8/provenance.json"))
         labels = self.config["config"]["Labels"]
         self.assertEqual(labels["org.opencontainers.image.version"], "22.1.8")
         for policy in provenance["predicate"]["buildDefinition"]["externalParameters"]["policies"]:

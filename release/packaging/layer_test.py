@@ -25,8 +25,12 @@ class PackagesTest(unittest.TestCase):
 
     @staticmethod
     def members(content):
+        found = {}
         with tarfile.open(fileobj=io.BytesIO(content)) as tar:
-            return {member.name: (member, tar.extractfile(member).read() if member.isfile() else b"") for member in tar}
+            for member in tar:
+                file = tar.extractfile(member) if member.isfile() else None
+                found[member.name] = (member, file.read() if file else b"")
+        return found
 
     def test_a_layer_is_the_packages_merged_into_usr(self):
         tool = self.package(

@@ -74,6 +74,11 @@ def code_bytes(path):
 
 
 class SmallerTest(unittest.TestCase):
+    scratch: pathlib.Path
+    root: pathlib.Path
+    top: pathlib.Path
+    count: int
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -177,7 +182,7 @@ class SmallerTest(unittest.TestCase):
         machine_compiler.write_bytes(pathlib.Path("/bin/false").read_bytes())
         machine_compiler.chmod(0o755)
         (self.project / "build.sh").write_text(BUILD.replace("gcc ", f"{machine_compiler} "))
-        command = [sys.executable, plain / "bin/mlgo", "smaller", "--program=program", "--", "sh", "build.sh"]
+        command = [sys.executable, str(plain / "bin/mlgo"), "smaller", "--program=program", "--", "sh", "build.sh"]
         done = subprocess.run(
             command, cwd=self.project, env=self.environment, capture_output=True, text=True, timeout=600, check=False
         )
@@ -186,7 +191,7 @@ class SmallerTest(unittest.TestCase):
 
     def test_a_build_that_is_there_already(self):
         self.direct()
-        entries = [
+        entries: list[dict[str, str | list[str]]] = [
             {
                 "directory": str(self.project),
                 "file": name,
@@ -281,7 +286,7 @@ class SmallerTest(unittest.TestCase):
         for folder in (objects, entries):
             for path in folder.iterdir():
                 path.unlink()
-        command = [sys.executable, self.top / "bin/mlgo", "smaller", "--program=program", "--jobs=1"]
+        command = [sys.executable, str(self.top / "bin/mlgo"), "smaller", "--program=program", "--jobs=1"]
         running = subprocess.Popen(command, cwd=self.project, env=self.environment, stderr=subprocess.DEVNULL)
         while running.poll() is None and not any(entries.iterdir()):
             time.sleep(0.01)

@@ -10,6 +10,7 @@ import subprocess
 import tarfile
 import tempfile
 import unittest
+from typing import Any
 
 import lockfile
 
@@ -63,6 +64,14 @@ int main() {
 
 
 class TarballTest(unittest.TestCase):
+    scratch: pathlib.Path
+    archive: pathlib.Path
+    members: list[tarfile.TarInfo]
+    root: pathlib.Path
+    folder: str
+    top: pathlib.Path
+    provenance: dict[str, Any]
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

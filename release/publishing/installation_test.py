@@ -17,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from typing import Any
 
 from mlgo.run import locate
 from release.packaging import deb
@@ -33,6 +34,12 @@ class InstallationTest(unittest.TestCase):
     installed: list[pathlib.Path]
     #: Arguments of the command.
     arguments: list[str]
+    scratch: pathlib.Path
+    release: pathlib.Path
+    tarball: pathlib.Path
+    package: pathlib.Path
+    provenance: dict[str, Any]
+    version: str
 
     @classmethod
     def setUpClass(cls):
@@ -97,7 +104,8 @@ class InstallationTest(unittest.TestCase):
                 for member in tar
                 if not member.isdir()
             }
-        found, programs = {}, {}
+        found: dict[str, tuple[int, str, str]] = {}
+        programs: dict[str, tuple[int, str, str]] = {}
         for member, content in deb.members(self.package):
             self.assertEqual((member.uid, member.gid), (0, 0), member.name)
             if not member.isdir():
@@ -156,13 +164,13 @@ class InstallationTest(unittest.TestCase):
                 self.assertRegex(said, rf"depends on {re.escape(name)} \(>= [\d.]+\)")
 
     def test_the_version_is_the_workspaces(self):
-        text = deb.control(self.package)
-        workspace = re.search(r"(?m)^Version: .*\+mlgo([\d.]+)$", text)[1]
+        (workspace,) = re.findall(r"(?m)^Version: .*\+mlgo([\d.]+)$", deb.control(self.package))
         (wheel,) = self.release.glob("*.whl")
         self.assertEqual(wheel.name.split("-")[1], workspace)
         definition = self.provenance["predicate"]["buildDefinition"]
         self.assertEqual(definition["internalParameters"]["workspace"], f"mlgo {workspace}")
         newest = re.search(r"(?m)^## (\d\S*)$", locate.runfile("CHANGELOG.md").read_text(encoding="utf-8"))
+        assert newest, "CHANGELOG.md has no section of a version"
         self.assertEqual(newest[1], workspace, "CHANGELOG.md has no section of the version in MODULE.bazel")
 
 

@@ -108,7 +108,8 @@ class PublishTest(unittest.TestCase):
         self.assert_refused("is not of the compiler in")
 
     def test_provenance_without_its_fields_is_refused(self):
-        for broken in ([], {}, {"subject": []}, statement() | {"predicate": {}}):
+        contents: list[list | dict] = [[], {}, {"subject": []}, statement() | {"predicate": {}}]
+        for broken in contents:
             with self.subTest(broken=broken):
                 self.write_statement(broken)
                 self.assert_refused("is not that of a compiler")

@@ -250,8 +250,8 @@ class SearchTest(unittest.TestCase):
             self.assertFalse((self.folder / "made.o").exists())
 
     def test_other_programs_do_not_know_the_option(self):
-        linker = runfile(CLANG).resolve().with_name("ld.lld")
-        for command in ([runfile(OPT), "-mlgo-search=4", "/dev/null"], [linker, "-mllvm", "-mlgo-search=4"]):
+        linker = str(runfile(CLANG).resolve().with_name("ld.lld"))
+        for command in ([str(runfile(OPT)), "-mlgo-search=4", "/dev/null"], [linker, "-mllvm", "-mlgo-search=4"]):
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("Unknown command line argument '-mlgo-search=4'", done.stderr)

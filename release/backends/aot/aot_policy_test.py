@@ -58,7 +58,8 @@ class SignatureTest(unittest.TestCase):
 
     def test_mask_may_not(self):
         self.assertRegex(
-            saved_model_signature.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM),
+            saved_model_signature.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM)
+            or "no mismatch",
             "ignores 'mask'",
         )
 
@@ -77,16 +78,18 @@ class SignatureTest(unittest.TestCase):
 class NumbersTest(unittest.TestCase):
     def test_nan_is_refused_everywhere(self):
         for values in (np.array(np.nan), np.array([1, np.nan]), np.full((2, 2), np.nan)):
-            self.assertRegex(weight_checks.constant_fault("k", values), r"tensor 'k' of shape .* that are NaN")
-            self.assertRegex(weight_checks.variable_fault("k", values), r"tensor 'k' of shape .* that are NaN")
+            for fault in (weight_checks.constant_fault("k", values), weight_checks.variable_fault("k", values)):
+                self.assertRegex(fault or "no fault", r"tensor 'k' of shape .* that are NaN")
 
     def test_infinity_is_refused_among_weights(self):
         kernel = np.array([[1.0, np.inf], [-np.inf, 0.0]])
         self.assertRegex(
-            weight_checks.constant_fault("k", kernel), r"'k' of shape \[2, 2\] with 2 values that are infinite"
+            weight_checks.constant_fault("k", kernel) or "no fault",
+            r"'k' of shape \[2, 2\] with 2 values that are infinite",
         )
-        self.assertRegex(weight_checks.variable_fault("k", kernel), "2 values that are infinite")
-        self.assertRegex(weight_checks.variable_fault("b", np.array(np.inf)), "1 values that are infinite")
+        self.assertRegex(weight_checks.variable_fault("k", kernel) or "no fault", "2 values that are infinite")
+        infinite = weight_checks.variable_fault("b", np.array(np.inf))
+        self.assertRegex(infinite or "no fault", "1 values that are infinite")
 
     def test_infinity_that_graphs_mean_is_not(self):
         for values in (

@@ -65,7 +65,9 @@ class DecisionsTest(unittest.TestCase):
         case = CASES["priority_wide"]
         features = observations(case.problem, case.network(SEED).normalizer, 1000, seed=3)
         priorities, _ = compiled_decisions("priority_wide", case.problem, features)
-        top = case.problem.max_output * case.problem.output_unit
+        most, unit = case.problem.max_output, case.problem.output_unit
+        assert most is not None and unit is not None
+        top = most * unit
         for what, found in (
             ("0", priorities == 0),
             ("between", (priorities > 0) & (priorities < top)),
