@@ -61,9 +61,9 @@ class LackingTest(unittest.TestCase):
         self.assertEqual(found("2.31", "/"), ["glibc 2.36 or newer (this is 2.31)"])
         self.assertEqual(found("", "/"), ["glibc 2.36 or newer (this is another C library)"])
         self.assertEqual(found("2.40", "/none/ld.so"), ["glibc's loader /none/ld.so"])
-        with unittest.mock.patch.object(host.os, "confstr", side_effect=ValueError("unrecognized configuration name")):
+        with unittest.mock.patch.object(os, "confstr", side_effect=ValueError("unrecognized configuration name")):
             self.assertEqual(host.glibc(), "")
-        with unittest.mock.patch.object(host.os, "confstr", lambda name: "glibc 2.31"):
+        with unittest.mock.patch.object(os, "confstr", lambda name: "glibc 2.31"):
             (self.bin / "git").unlink()
             with self.assertRaisesRegex(
                 LauncherError,
@@ -72,7 +72,7 @@ class LackingTest(unittest.TestCase):
                 host.check({"PATH": str(self.bin)}, LINUX)
 
     def test_bazelw_names_the_same_programs_when_python3_is_missing(self):
-        listed = re.search(r"for program in ([a-z ]+); do", (WORKSPACE / "bazelw").read_text()).group(1)
+        (listed,) = re.findall(r"for program in ([a-z ]+); do", (WORKSPACE / "bazelw").read_text())
         self.assertEqual(listed.split(), sorted(host.PROGRAMS))
 
 
@@ -109,7 +109,7 @@ class CacheFolderTest(unittest.TestCase):
 
     def test_a_home_that_cannot_be_written(self):
         # Root may write everywhere, so that permissions cannot stand in for a read-only file system.
-        with unittest.mock.patch.object(host.os, "access", lambda path, mode: path != str(self.scratch)):
+        with unittest.mock.patch.object(os, "access", lambda path, mode: path != str(self.scratch)):
             with self.assertRaisesRegex(
                 LauncherError, r"cannot be written \(read-only or another user's\). Set XDG_CAC"
             ):

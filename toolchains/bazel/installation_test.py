@@ -84,6 +84,7 @@ class EnsureTest(unittest.TestCase):
         process = subprocess.Popen(
             [sys.executable, "-c", NEVER_ENDING, str(WORKSPACE), str(self.prefix)], stdout=subprocess.PIPE, text=True
         )
+        assert process.stdout
         self.assertEqual(process.stdout.readline(), "half\n")
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -153,7 +154,7 @@ class DebianBazelTest(unittest.TestCase):
         self.said = []
 
     def install(self, lose=()):
-        groups = {}
+        groups: dict[str, list[lockfile.Entry]] = {}
         for group, contents in (("bazel", self.packages), ("bazel_tools", self.tools)):
             groups[group] = []
             for name, files in contents.items():
@@ -197,7 +198,6 @@ class DebianBazelTest(unittest.TestCase):
 
     def test_packages_that_are_gone_are_resolved_afresh_and_that_is_said(self):
         fresh = []
-        original = installation.DebianBazel._get_fresh
 
         def get_fresh(bazel, group):
             fresh.append(group)
@@ -207,9 +207,8 @@ class DebianBazelTest(unittest.TestCase):
             return bazel._get(lock.group(group))
 
         lost = archives.entry("java", archives.deb_bytes(self.packages["java"]))
-        installation.DebianBazel._get_fresh = get_fresh
-        self.addCleanup(setattr, installation.DebianBazel, "_get_fresh", original)
-        self.install(lose=["java"])
+        with unittest.mock.patch.object(installation.DebianBazel, "_get_fresh", get_fresh):
+            self.install(lose=["java"])
         self.assertEqual(fresh, ["bazel", "bazel_tools"])
         self.assertEqual(
             self.said[1],

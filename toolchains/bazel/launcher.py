@@ -156,7 +156,7 @@ def main(arguments, environ):
         )
         rc_files, lying_in = [], command_line.output_roots(arguments, environ, home) + [workspace, str(WORKSPACE)]
         own = program is None
-        if own:
+        if program is None:
             prefix = debian_bazel(environ, home)
             program = str(prefix / "usr/bin/bazel")
             rc_files.append(str(prefix / "bazelrc"))

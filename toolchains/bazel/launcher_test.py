@@ -9,7 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from toolchains.bazel import launcher
+from toolchains.bazel import launcher, selection
 from toolchains.bazel.errors import LauncherError
 
 WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
@@ -62,8 +62,8 @@ class OtherMachineTest(unittest.TestCase):
         asked, said = [], io.StringIO()
         arm64 = os.uname_result(("Linux", "host", "6.12", "#1", "aarch64"))
         with (
-            unittest.mock.patch.object(launcher.host.os, "uname", lambda: arm64),
-            unittest.mock.patch.object(launcher.selection, "choose", lambda *_: asked.append("choose")),
+            unittest.mock.patch.object(os, "uname", lambda: arm64),
+            unittest.mock.patch.object(selection, "choose", lambda *_: asked.append("choose")),
             unittest.mock.patch.object(launcher, "debian_bazel", lambda *_: asked.append("download")),
             contextlib.redirect_stderr(said),
         ):
@@ -137,7 +137,9 @@ class CommandTest(unittest.TestCase):
         few = self.scratch / "few"
         few.mkdir()
         for name in ("sh", "dirname", "readlink", "bash", "env", "sed", "find", "awk", "getconf"):
-            (few / name).symlink_to(shutil.which(name))
+            program = shutil.which(name)
+            assert program, name
+            (few / name).symlink_to(program)
         code, words, said = self.bazelw("build", PATH=str(few))
         self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
         self.assertRegex(said, r"^bazelw: this machine: lacks cmp, git, grep, gzip, tar\. Install programs .*\n$")

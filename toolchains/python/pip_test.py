@@ -7,7 +7,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from toolchains.python import install, lock, pip, requirements
+from toolchains.python import bounds, install, lock, pip, requirements
 
 NO_VERSION = """WARNING: something
 ERROR: Could not find a version that satisfies the requirement demo==1 (from versions: none)
@@ -46,7 +46,7 @@ class MessagesTest(unittest.TestCase):
 class RunTest(unittest.TestCase):
     def test_pip_that_receives_nothing_is_one_sentence(self):
         stalled = unittest.mock.patch.object(
-            pip.bounds, "run", side_effect=pip.bounds.StalledError("less than 600 kB arrived in 300 s")
+            bounds, "run", side_effect=bounds.StalledError("less than 600 kB arrived in 300 s")
         )
         with stalled, unittest.mock.patch.object(pip, "environment", lambda *_: {}):
             with self.assertRaisesRegex(pip.PipError, "^r.txt: pip download: less than 600 kB .*; check the network"):

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import types
 import unittest
 
 RUNFILES = os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"]
@@ -57,7 +58,16 @@ class StartTest(unittest.TestCase):
         self.assertEqual(said.strip(), "glibc.malloc.perturb=0:glibc.cpu.hwcaps=-FMA,-FMA4 ['one', ''] input")
 
 
+def file_of(module: types.ModuleType) -> str:
+    assert module.__file__, f"{module.__name__} has no file"
+    return module.__file__
+
+
 class PackagesTest(unittest.TestCase):
+    tensorflow: types.ModuleType
+    tf_agents: types.ModuleType
+    gin: types.ModuleType
+
     @classmethod
     def setUpClass(cls):
         import gin  # pylint: disable=import-outside-toplevel
@@ -68,8 +78,8 @@ class PackagesTest(unittest.TestCase):
 
     def test_they_lie_in_the_site_directory(self):
         for module in (self.tensorflow, self.tf_agents, self.gin):
-            self.assertTrue(module.__file__.startswith(RUNFILES), module.__file__)
-            self.assertIn("/site/", module.__file__)
+            self.assertTrue(file_of(module).startswith(RUNFILES), module.__file__)
+            self.assertIn("/site/", file_of(module))
 
     def test_keras_is_the_one_tf_agents_needs(self):
         from tf_agents.networks import actor_distribution_network  # pylint: disable=import-outside-toplevel
@@ -94,9 +104,9 @@ class PackagesTest(unittest.TestCase):
         self.assertTrue(ctypes.sizeof(ctypes.c_long) and sqlite3.sqlite_version and ssl.OPENSSL_VERSION)
         fetched = (
             os.path.realpath(sys.executable).rpartition("/bin/")[0],
-            os.path.realpath(self.tensorflow.__file__).rpartition("/tensorflow/")[0],
+            os.path.realpath(file_of(self.tensorflow)).rpartition("/tensorflow/")[0],
             # Of the first site, which holds NumPy too.
-            os.path.realpath(self.gin.__file__).rpartition("/gin/")[0],
+            os.path.realpath(file_of(self.gin)).rpartition("/gin/")[0],
         )
         maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
         libraries = set(re.findall(r"/\S+\.so(?:\.\S+)?$", maps, re.MULTILINE))
@@ -105,7 +115,7 @@ class PackagesTest(unittest.TestCase):
             self.assertTrue(os.path.realpath(name).startswith(fetched) or LIBC.match(os.path.basename(name)), name)
 
     def test_headers_are_beside_the_site_not_in_it(self):
-        folder = pathlib.Path(self.tensorflow.__file__).parent
+        folder = pathlib.Path(file_of(self.tensorflow)).parent
         self.assertFalse((folder / "include").exists())
         self.assertFalse((folder / "xla_aot_runtime_src").exists())
 
