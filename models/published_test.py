@@ -10,7 +10,7 @@ class DifferingTest(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        self.folders = [pathlib.Path(scratch.name) / name for name in ("old", "new")]
+        self.folders = (pathlib.Path(scratch.name, "old"), pathlib.Path(scratch.name, "new"))
         for folder in self.folders:
             folder.mkdir()
 

@@ -36,21 +36,21 @@ class LookTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.workspace = pathlib.Path(scratch.name)
         self.folder = self.workspace / "models" / "exam"
-        self.run = FakeEvaluate()
+        self.evaluate = FakeEvaluate()
         self.measurements = [
             look.Measurement("inlining_for_size", "mlgo/evaluate", ["--x"]),
             look.Measurement("inlining_for_size_icf", "mlgo/evaluate", ["--x", "--icf"]),
         ]
 
     def look(self, who=None, again=None):
-        look.look(who or looker(), self.measurements, self.workspace, again, self.run, lambda: NOW)
+        look.look(who or looker(), self.measurements, self.workspace, again, self.evaluate, lambda: NOW)
 
     def log(self):
         return [json.loads(line) for line in (self.folder / "looks.jsonl").read_text().splitlines()]
 
     def test_results_and_log_of_a_first_look(self):
         self.look()
-        self.assertEqual([flags for _, flags, _ in self.run.runs], [("--x",), ("--x", "--icf")])
+        self.assertEqual([flags for _, flags, _ in self.evaluate.runs], [("--x",), ("--x", "--icf")])
         written = sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
         self.assertEqual(
             written,
@@ -85,13 +85,13 @@ class LookTest(unittest.TestCase):
             RunError, "on 2026-11-26.* models/exam/inlining_for_size/result.json.*--again=REASON"
         ):
             self.look()
-        self.assertEqual(len(self.run.runs), 2)
+        self.assertEqual(len(self.evaluate.runs), 2)
         self.assertEqual(len(self.log()), 2)
 
     def test_second_look_with_a_reason_starts_afresh_and_is_logged(self):
         self.look()
         self.look(again="the linker was another one")
-        self.assertEqual([found for _, _, found in self.run.runs], [False] * 4)
+        self.assertEqual([found for _, _, found in self.evaluate.runs], [False] * 4)
         self.assertEqual(
             [(line["event"], line.get("again")) for line in self.log()[2:]],
             [("began", "the linker was another one"), ("ended", "the linker was another one")],
@@ -99,7 +99,7 @@ class LookTest(unittest.TestCase):
 
     def test_another_policy_may_be_looked_at(self):
         self.look()
-        self.run.trained = 80
+        self.evaluate.trained = 80
         self.look(looker("4" * 64))
         self.assertEqual([line["policy"][0] for line in self.log()], ["1", "1", "4", "4"])
         self.assertEqual((self.folder / "inlining_for_size/result.json").read_text(), '{"trained": 80}')
@@ -109,27 +109,27 @@ class LookTest(unittest.TestCase):
 
     def test_another_exam_may_look_at_the_policy(self):
         self.look()
-        look.look(look.Looker("programs", "1" * 64, {}, "5"), [], self.workspace, None, self.run, lambda: NOW)
+        look.look(look.Looker("programs", "1" * 64, {}, "5"), [], self.workspace, None, self.evaluate, lambda: NOW)
         self.assertEqual([line["exam"] for line in self.log()][2:], ["programs", "programs"])
 
     def test_interrupted_look_continues(self):
-        self.run.fails = 130
+        self.evaluate.fails = 130
         with self.assertRaises(SystemExit):
             self.look()
         self.assertEqual([path.name for path in self.folder.iterdir()], ["looks.jsonl"])
-        self.run.fails = 0
+        self.evaluate.fails = 0
         self.look()
-        self.assertEqual([found for _, _, found in self.run.runs], [False, True, False])
+        self.assertEqual([found for _, _, found in self.evaluate.runs], [False, True, False])
         self.assertEqual([line["event"] for line in self.log()], ["began", "began", "ended"])
 
     def test_interrupted_repetition_continues(self):
         self.look()
-        self.run.fails = 130
+        self.evaluate.fails = 130
         with self.assertRaises(SystemExit):
             self.look(again="why")
-        self.run.fails = 0
+        self.evaluate.fails = 0
         self.look(again="why")
-        self.assertEqual([found for _, _, found in self.run.runs[2:]], [False, True, False])
+        self.assertEqual([found for _, _, found in self.evaluate.runs[2:]], [False, True, False])
 
     def test_unfinished_line_of_the_log_is_dropped(self):
         self.look()
