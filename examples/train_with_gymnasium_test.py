@@ -81,7 +81,7 @@ class ExampleTest(unittest.TestCase):
         self.assertNotEqual(first, run(*arguments, "--seed=2"))
 
     def test_it_learns(self):
-        lines = []
+        lines: list[str] = []
         settings = example.Settings(learning_rate=3e-3, entropy_coefficient=0.0)
         example.train(RightArmEnvironment(), 3072, 1, settings, lines.append)
         first, last = (float(line.split("mean reward ")[1].split(",")[0]) for line in (lines[0], lines[-1]))

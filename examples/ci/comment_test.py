@@ -16,8 +16,19 @@ from examples.ci import comment
 TOKEN = "a-token"
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    """On a free port. Attributes: comments: number -> text; requests: (method, path) of each, in order."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.comments: dict[int, str] = {}
+        self.requests: list[tuple[str, str]] = []
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     """Comments of one change; a wrong token gets 403."""
+
+    server: _Server
 
     def _answer(self, code, content):
         data = json.dumps(content).encode()
@@ -49,8 +60,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 class CommentTest(unittest.TestCase):
     def setUp(self):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self.server.comments, self.server.requests = {}, []
+        self.server = _Server()
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
         self.addCleanup(thread.join)
