@@ -183,7 +183,8 @@ class EveryArchiveTest(unittest.TestCase):
             digest = hashlib.sha256(content).hexdigest()
             contents[dataclasses.replace(entry, sha256=digest, size=len(content))] = content
         self.assertGreater(len(contents), 300)
-        archive, said = DatedArchive(contents, A_YEAR_AGO), []
+        archive = DatedArchive(contents, A_YEAR_AGO)
+        said: list[str] = []
         with archive.serving(), archives.serving(archives.Mirror({})) as mirror, tempfile.TemporaryDirectory() as cache:
             dated.address_of.cache_clear()
             with (

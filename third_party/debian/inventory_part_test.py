@@ -9,7 +9,8 @@ import unittest
 
 import inventory_part
 
-_INVENTORY = {"bazel": "7", "repositories": {"b": {"entries": [1]}, "a": {"entries": [2]}, "other": {"entries": [3]}}}
+_REPOSITORIES: dict[str, dict] = {"b": {"entries": [1]}, "a": {"entries": [2]}, "other": {"entries": [3]}}
+_INVENTORY = {"bazel": "7", "repositories": _REPOSITORIES}
 
 
 class InventoryPartTest(unittest.TestCase):
@@ -21,7 +22,7 @@ class InventoryPartTest(unittest.TestCase):
             return target.read_text(encoding="utf-8")
 
     def test_changes_with_its_repositories_only(self):
-        changed = {"bazel": "8", "repositories": {**_INVENTORY["repositories"], "other": {}}}
+        changed = {"bazel": "8", "repositories": {**_REPOSITORIES, "other": {}}}
         self.assertEqual(self.run_on(_INVENTORY, "b", "a"), self.run_on(changed, "a", "b"))
         self.assertNotEqual(self.run_on(_INVENTORY, "other"), self.run_on(changed, "other"))
 

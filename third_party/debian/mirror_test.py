@@ -67,11 +67,13 @@ class MirrorTest(unittest.TestCase):
         self.assertIn(f"mirror: 2 archives copied, 2 in place, 0 MB -> {self.kept}", said.getvalue())
 
     def test_the_command_keeps_all_archives_of_the_lock(self):
-        kept = []
-        with (
-            unittest.mock.patch.object(mirror, "mirror", lambda entries, *_: kept.extend(entries) or 0),
-            contextlib.redirect_stderr(io.StringIO()),
-        ):
+        kept: list[lockfile.Entry] = []
+
+        def keep(entries, *_):
+            kept.extend(entries)
+            return 0
+
+        with unittest.mock.patch.object(mirror, "mirror", keep), contextlib.redirect_stderr(io.StringIO()):
             self.assertEqual(mirror.main([str(self.kept)]), 0)
         endings = re.compile(r"(_amd64|_all)\.deb|\.orig\.tar\.\w+")
         self.assertEqual([entry.path for entry in kept if not endings.search(entry.path)], [])

@@ -25,8 +25,8 @@ class PlacesTest(unittest.TestCase):
         self.content = b"bytes of foo"
         self.entry = archives.entry("foo", self.content)
         self.source = archives.entry("src", b"packed by Debian", "pool/main/s/src/src_1.0.orig.tar.xz")
-        self.said = []
-        self.upstream = {}
+        self.said: list[str] = []
+        self.upstream: dict[str, dict] = {}
         patch = unittest.mock.patch.object(places, "load_upstream", lambda: self.upstream)
         patch.start()
         self.addCleanup(patch.stop)
@@ -154,7 +154,7 @@ class EveryArchiveTest(unittest.TestCase):
 
     def answers(self, entry, root, mirror, backup):
         """What is said of the archive when no mirror has it, and when a backup has it in another place."""
-        said = []
+        said: list[str] = []
         cache = root / "cache"
         try:
             path = fetch.fetch([entry], cache, [str(mirror)], said.append, PATIENT)[entry]

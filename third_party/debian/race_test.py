@@ -70,7 +70,7 @@ class RaceTest(unittest.TestCase):
 
 class MirrorsTest(unittest.TestCase):
     def setUp(self):
-        self.said = []
+        self.said: list[str] = []
         self.mirrors = race.Mirrors(["http://a", "http://b"], self.said.append)
 
     def test_a_slow_mirror_comes_last_and_is_given_up_after_some_archives(self):

@@ -109,6 +109,8 @@ def _noticed(connection_class, connected: Connected):
     """`connection_class`, which reports its socket, so that another thread can shut it down."""
 
     class Noticed(connection_class):
+        timeout: float
+
         def connect(self):
             allowed = self.timeout
             self.timeout = allowed * _CONNECT_PART

@@ -13,6 +13,12 @@ from toolchains.bazel import registry
 HERE = pathlib.Path(os.path.abspath(__file__)).parent
 
 
+def content(tar: tarfile.TarFile, name: str) -> bytes:
+    file = tar.extractfile(name)
+    assert file, f"{name} is no file"
+    return file.read()
+
+
 class TrackedFilesTest(unittest.TestCase):
     """What is tracked belongs together, and to the packages of the lock."""
 
@@ -43,7 +49,7 @@ class TrackedFilesTest(unittest.TestCase):
     def test_a_module_says_its_name_and_version(self):
         for name, module in self.modules.modules.items():
             with tarfile.open(HERE / registry.ARCHIVES / registry.archive_name(name, module)) as tar:
-                text = tar.extractfile(registry.MODULE_FILE).read().decode()
+                text = content(tar, registry.MODULE_FILE).decode()
             with self.subTest(name):
                 self.assertIn(f'name = "{name}"', text)
                 self.assertIn(f'version = "{module.version}"', text)
@@ -93,7 +99,7 @@ class ArchivesTest(unittest.TestCase):
             file.write(first["rules_x-2.0.tar"])
         with tarfile.open(self.tree / "x.tar") as tar:
             self.assertEqual(tar.getnames(), ["LICENSE", "MODULE.bazel", "x.bzl"])
-            self.assertIn(b'version = "2.0"', tar.extractfile("MODULE.bazel").read())
+            self.assertIn(b'version = "2.0"', content(tar, "MODULE.bazel"))
 
     def test_overrides(self):
         text = vendor.overrides(self.modules, {"rules_x-2.0.tar": b""})
