@@ -17,6 +17,7 @@ from mlgo.project.compiling import Units
 from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.measuring import Measuring, rows_not_tried
+from mlgo.project.precompiled import reads_precompiled_header
 from mlgo.project.programs import Program, built_name, choose, is_question, programs_of
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.size import has_brotli
@@ -69,7 +70,7 @@ def give(
     notes = [*passed, *_notes(programs, program, project, parts, asked)]
     for note in notes:
         say(note)
-    units = Units(compiler, cache, with_costs=is_estimate)
+    units = Units(compiler, cache, build.headers, with_costs=is_estimate)
     relinker = Relinker(compiler, units, parts, scratch / "link", max(1, flags.jobs))
     measuring = Measuring(asked, program, parts, relinker, budget, known.seconds, scratch / "search", say)
     try:
@@ -139,6 +140,12 @@ def _notes(
         notes.append(
             f"{unoptimized} of {len(parts.units)} units are compiled at -O0, and the changes are against that."
             " Release builds are at -O2: CMake -DCMAKE_BUILD_TYPE=Release, meson --buildtype=release"
+        )
+    precompiled = sum(map(reads_precompiled_header, parts.units.values()))
+    if precompiled:
+        notes.append(
+            f"{precompiled} of {len(parts.units)} units read a precompiled header in the build, and its text here:"
+            " compile times are longer than those of `mlgo build`"
         )
     machines = sorted({one.machine for one in programs})
     if len(machines) > 1:

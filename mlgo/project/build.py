@@ -12,7 +12,7 @@ from mlgo.corpus.extraction import archive
 from mlgo.corpus.extraction.outcome import LeftOut
 from mlgo.corpus.extraction.span import Span
 from mlgo.corpus.options.driver import GivenWord, parse_driver
-from mlgo.project.command_line import Compile, Link
+from mlgo.project.command_line import Compile, Header, Link, Made
 
 _READ_BYTES = 1 << 20
 # What a build may remove after the link.
@@ -25,10 +25,14 @@ class Build:
     Args: commands: in the order of their ends. A later one replaces an earlier one of the same output.
     """
 
-    def __init__(self, commands: Iterable[Compile | Link]):
+    def __init__(self, commands: Iterable[Made]):
         self.units: dict[str, Compile] = {}
         self.links: dict[str, Link] = {}
+        self.headers: dict[str, str] = {}
         for one in commands:
+            if isinstance(one, Header):
+                self.headers[one.output] = one.source
+                continue
             self.units.pop(one.output, None)
             self.links.pop(one.output, None)
             if isinstance(one, Compile):

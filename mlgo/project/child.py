@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from typing import NamedTuple
 from mlgo.run.exit_codes import RunError
 
 _SHOWN_BYTES = 4000
+# Colours, which some builds ask for.
+_ESCAPES = re.compile(r"\x1b\[[\d;]*[mK]")
 _FULL_DISK = "No space left on device"
 
 
@@ -46,7 +49,7 @@ def run(words: Sequence[str], directory: str) -> Ended:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         messages.seek(0)
-        text = messages.read(_SHOWN_BYTES).decode("utf-8", "replace")
+        text = _ESCAPES.sub("", messages.read(_SHOWN_BYTES).decode("utf-8", "replace"))
     if process.returncode and _FULL_DISK in text:
         raise RunError(directory, "has no space left, or the folder of mlgo has none", "Free space; nothing is lost")
     return Ended(process.returncode, usage.ru_utime + usage.ru_stime, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
+from typing import Union
 
 from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.corpus.options.driver_rules import is_level, names_output
@@ -64,8 +65,20 @@ class Link:
     sources: tuple[str, ...]
 
 
-def understand(record: Record) -> list[Compile | Link]:
-    """What a command made; empty: neither objects nor a program, or it failed."""
+@dataclasses.dataclass(frozen=True)
+class Header:
+    """A command that precompiles a header: absolute paths of its text and of what it makes."""
+
+    source: str
+    output: str
+
+
+#: Evaluated by Python 3.9, which has no `|` of classes.
+Made = Union[Compile, Link, Header]  # noqa: UP007
+
+
+def understand(record: Record) -> list[Made]:
+    """What a command made; empty: no object, program or precompiled header, or it failed."""
     if record.exit_code or (record.tool == "ld" and "-o" not in record.words):
         return []
     given = list(parse_driver(record.words))
@@ -76,15 +89,21 @@ def understand(record: Record) -> list[Compile | Link]:
     sources = {place: kind for place, kind in inputs.items() if kind is not None}
     output = next((one.value for one in reversed(given) if one.name == "-o"), None)
     kept = {place: one for place, one in enumerate(given) if not is_output(one)}
+    headers: list[Made] = [
+        Header(_absolute(record, path), _absolute(record, output or f"{path}.pch"))
+        for path in (given[place].words[0] for place, kind in sources.items() if kind == "header")
+        if path != "-"
+    ]
     if "-c" in names:
         single = dataclasses.replace(record, seconds=record.seconds / max(1, len(sources)))
-        return [
+        compiles = [
             _compile(single, given, kept, place, output if len(sources) == 1 else None)
             for place, compiled in sources.items()
             if compiled != "header"
         ]
+        return [*headers, *compiles]
     if not inputs or "header" in sources.values():
-        return []
+        return headers
     words = tuple(word for one in kept.values() for word in one.words)
     paths = tuple(_absolute(record, given[place].words[0]) for place in sources)
     path = _absolute(record, output or "a.out")

@@ -2,7 +2,8 @@
 
 import unittest
 
-from mlgo.project.command_line import Compile, Link, compiles_of, understand
+from mlgo.project.build import Build
+from mlgo.project.command_line import Compile, Header, Link, compiles_of, understand
 from mlgo.project.records import Record
 
 
@@ -56,10 +57,21 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(self.compile("-O2", "-c", "m.pcm", "-o", "m.o").source, "/p/m.pcm")
 
     def test_what_makes_no_object(self):
-        for words in (["-E", "a.c"], ["-c", "-x", "c++-header", "a.h"], ["-c", "a.h"], ["--version"], ["-M", "a.c"]):
+        for words in (["-E", "a.c"], ["-fsyntax-only", "-x", "c++-header", "a.h"], ["--version"], ["-M", "a.c"]):
             self.assertEqual(commands(*words), [], words)
         self.assertEqual(commands("-c", "-", "-x", "c"), [])
         self.assertEqual(commands("-c", "a.c", code=1), [])
+
+    def test_precompiled_headers(self):
+        for words, source, output in (
+            (["-c", "-x", "c++-header", "s/a.h", "-o", "o/a.pch"], "s/a.h", "o/a.pch"),
+            (["-x", "c++-header", "-Xclang", "-emit-pch", "-o", "p.pch", "-c", "p.hxx.cxx"], "p.hxx.cxx", "p.pch"),
+            (["a.h", "-oa.h.gch"], "a.h", "a.h.gch"),
+            (["a.h"], "a.h", "a.h.pch"),
+        ):
+            self.assertEqual(commands(*words), [Header(f"/p/{source}", f"/p/{output}")], words)
+        self.assertEqual(Build(commands("a.h")).headers, {"/p/a.h.pch": "/p/a.h"})
+        self.assertEqual(commands("-x", "c-header", "-", "-o", "a.pch"), [])
 
     def test_links(self):
         found = self.link("a.o", "lib/libx.a", "-ly", "-Wl,-Map=x.map", "-shared", "-o", "libz.so")

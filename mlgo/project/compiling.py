@@ -13,12 +13,13 @@ import os
 import pathlib
 import re
 import tempfile
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from mlgo.corpus.options.driver import parse_driver
 from mlgo.project import child
 from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler
+from mlgo.project.precompiled import words_with_text
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
@@ -56,11 +57,18 @@ class Units:
 
     Args:
       folder: the cache.
+      headers: precompiled header of the build -> its text.
       with_costs: whether each compile also writes the executed cost of its functions; without that it has failed.
     """
 
-    def __init__(self, compiler: Compiler, folder: pathlib.Path, with_costs: bool = False):
-        self._compiler, self._with_costs = compiler, with_costs
+    def __init__(
+        self,
+        compiler: Compiler,
+        folder: pathlib.Path,
+        headers: Mapping[str, str] | None = None,
+        with_costs: bool = False,
+    ):
+        self._compiler, self._headers, self._with_costs = compiler, headers or {}, with_costs
         self._identity = compiler.digest()
         self._objects = folder / "objects"
         self._entries = folder / "units"
@@ -80,7 +88,7 @@ class Units:
         kept = self.kept(unit, flags)
         if kept is not None:
             return kept
-        words = _without_precompiled_header(unit)
+        words = words_with_text(unit, self._headers)
         with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
             made = pathlib.Path(scratch, "unit.o")
             config = pathlib.Path(scratch, "unit.cfg")
@@ -100,7 +108,7 @@ class Units:
         return self._kept(self._entry(unit, flags))
 
     def _entry(self, unit: Compile, flags: tuple[str, ...]) -> pathlib.Path:
-        words = _without_precompiled_header(unit)
+        words = words_with_text(unit, self._headers)
         text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags, self._with_costs])
         return self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
 
@@ -191,31 +199,3 @@ def _searches(flags: tuple[str, ...]) -> bool:
 
 def _escaped(path: str) -> str:
     return path.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _without_precompiled_header(unit: Compile) -> tuple[str, ...]:
-    """The words of a unit so that it reads headers as text: one precompiled at one level is refused at another.
-
-    CMake also includes the header's text, which stays. Where `-include` would find a precompiled header beside it, cc1
-    is told of the header, because the driver takes the other one.
-    """
-    kept: list[str] = []
-    for given in parse_driver(_without_pch_option(unit.words)):
-        path = os.path.join(unit.directory, given.value or "")
-        if given.name == "-include" and any(os.path.exists(path + suffix) for suffix in (".gch", ".pch")):
-            kept += ["-Xclang", "-include", "-Xclang", given.value or ""]
-        else:
-            kept += given.words
-    return tuple(kept)
-
-
-def _without_pch_option(words: tuple[str, ...]) -> list[str]:
-    kept = list(words)
-    for name in ("-include-pch", "-emit-pch"):
-        while name in kept:
-            place = kept.index(name)
-            if kept[place - 1 : place] == ["-Xclang"]:
-                del kept[place - 1 : place + 3]
-            else:
-                del kept[place : place + 2]
-    return kept

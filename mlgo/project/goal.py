@@ -15,6 +15,8 @@ from mlgo.project.size import size_of
 Figures = Mapping[str, int]
 #: Files whose sizes differ by less are equally small.
 _LEAST_BYTES = 0.001
+#: What alignment takes where linkers place functions in another order. A program with so much more code has not more.
+_PADDING_BYTES = 16
 #: The same for counts.
 _LEAST_COUNTS = 0.001
 
@@ -75,7 +77,8 @@ class Goal:
     def best(self, measured: Sequence[Measured]) -> Measured | None:
         """The row with the least value; of rows that equal it, the one with the least code, and of these the first.
 
-        A row with more code than the build is the best only if the others have more too.
+        Where bytes are asked for, code counts beside the file, whose bytes come in pages and gaps. A row with more code
+        than the build is the best only if the others have more too.
 
         Args: measured: the build first.
         Returns: None: no row is better than the build.
@@ -96,11 +99,10 @@ class Goal:
                 or (self.value(one.figures) <= self.value(built) and _code(one.figures) < code)
             )
         ]
-        most = _code(built) * (1 + self.least_gain)
+        most = _code(built) * (1 + self.least_gain) + _PADDING_BYTES
         if asks_code:
-            better = [one for one in better if one.figures and _code(one.figures) <= most] or better
-        # The bytes of a file come in pages, so rows with different code may have equal files.
-        for value in (self.value, _code):
+            better = [one for one in better if _code(one.figures or built) <= most] or better
+        for value in (lambda one: self.value(one) + (_code(one) if asks_code else 0), _code):
             least = min((value(one.figures) for one in better if one.figures), default=0) * (1 + self.least_gain)
             better = [one for one in better if one.figures and value(one.figures) <= least]
         return better[0] if better else None

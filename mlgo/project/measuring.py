@@ -51,6 +51,7 @@ class Measuring:
         self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
         self._allowance, self._scratch, self._say = allowance, scratch, say
         self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
+        self._estimates = self._seconds
         self.budget = Budget(allowance.of(max(build_seconds, self._base())))
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
@@ -140,7 +141,7 @@ class Measuring:
         if flags is None:
             return self._built_again(), ""
         if flags not in self._compiled:
-            estimate = self._base() * row.factor
+            estimate = sum(self._estimates.values()) * row.factor
             # A budget below one compile of the program would give no answer.
             is_first = not any(
                 objects for made, objects in self._compiled.items() if made != SAME_OPTIONS.compile_flags
@@ -148,11 +149,15 @@ class Measuring:
             limit = self.budget.seconds
             if is_first:
                 self.budget.seconds = float("inf")
-            done = self._relinker.compile(flags, self.budget, self._seconds, row.factor, row.name, self._say)
+            done = self._relinker.compile(flags, self.budget, self._estimates, row.factor, row.name, self._say)
             self.budget.seconds = limit
             if done is None:
                 return {}, self._too_much(estimate)
             self._compiled[flags] = done
+            if is_first:
+                # Without precompiled headers it may be more than the build took.
+                measured = {output: one.seconds / row.factor for output, one in done.items() if one.object is not None}
+                self._estimates = {**self._estimates, **measured}
         return self._compiled[flags], ""
 
     def _built_again(self) -> Objects:

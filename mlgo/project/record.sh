@@ -230,6 +230,8 @@ else
     case "${MLGO_CONFIG:+ $* }" in
     *' -c '* | *-include-pch*) ;;
     *-header' '* | *.gch' '* | *.pch' '*) only=-c ;;
+    *' -o '* | *.[coa]' '* | *.c[cpx+]*' '*) ;;
+    *.h' ' | *.hh' ' | *.hpp' ' | *.hxx' ') only=-c ;;
     esac
     # Checks of old configure scripts call what they do not declare.
     old=

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mlgo.project import artefact, recording, stated_build
-from mlgo.project.command_line import Compile, Link, understand
+from mlgo.project.command_line import Compile, Header, Link, Made, understand
 from mlgo.project.compiler import Compiler
 from mlgo.project.records import read_records
 from mlgo.run.exit_codes import RunError
 
 _RECORDS = "records."
+_KINDS: Mapping[str, Callable[..., Made]] = {kind.__name__: kind for kind in (Compile, Header, Link)}
 
 
 class Recorded(NamedTuple):
@@ -26,7 +27,7 @@ class Recorded(NamedTuple):
     changed: what was linked -> when, in nanoseconds since 1970.
     """
 
-    commands: list[Compile | Link]
+    commands: list[Made]
     seconds: float
     changed: Mapping[str, int | None]
 
@@ -87,7 +88,7 @@ def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say
 def _write(
     cache: pathlib.Path,
     before: Sequence[Mapping[str, Any]],
-    made: Sequence[Compile | Link],
+    made: Sequence[Made],
     seconds: float,
     changed: Mapping[str, int | None],
 ) -> None:
@@ -96,7 +97,6 @@ def _write(
     artefact.write_recording(cache, commands, seconds, {**changed, **times})
 
 
-def _command_of(entry: Mapping[str, Any]) -> Compile | Link:
+def _command_of(entry: Mapping[str, Any]) -> Made:
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-    kind = fields.pop("kind")
-    return Compile(**fields) if kind == "Compile" else Link(**fields)
+    return _KINDS[fields.pop("kind")](**fields)

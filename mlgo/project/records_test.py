@@ -250,6 +250,9 @@ class RecordsTest(unittest.TestCase):
         for words, shown in (
             (("-x", "c++-header", "p.h"), "-c -x c++-header p.h"),
             (("p.h", "-o", "p.h.gch"), "-c p.h -o p.h.gch"),
+            (("-O2", "p.hpp"), "-c -O2 p.hpp"),
+            (("a.c", "-include", "p.h"), "a.c -include p.h"),
+            (("a.o", "-o", "p.h"), "a.o -o p.h"),
             (("-c", "-x", "c-header", "p.h"), "-c -x c-header p.h"),
             (("-Xclang", "-include-pch", "p.pch", "a.c"), "-Xclang -include-pch p.pch a.c"),
             (("a.c", "-o", "a"), "a.c -o a"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from mlgo.corpus.extraction.database_entry import read_entry
 from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_shell
-from mlgo.project.command_line import Compile, Link, understand
+from mlgo.project.command_line import Link, Made, understand
 from mlgo.project.recording import compiler_place
 from mlgo.project.records import Record
 from mlgo.run.exit_codes import RunError
@@ -19,7 +19,7 @@ from mlgo.run.files import read_json
 _ENDS = ("&&", "||", ";")
 
 
-def commands_of(database: pathlib.Path, links: Sequence[str]) -> tuple[list[Compile | Link], dict[str, str]]:
+def commands_of(database: pathlib.Path, links: Sequence[str]) -> tuple[list[Made], dict[str, str]]:
     """The compiles of a compile_commands.json and the links that belong to them.
 
     Links are those of `links`, else of the build.ninja beside the database, else of the link.txt files that CMake
@@ -33,7 +33,7 @@ def commands_of(database: pathlib.Path, links: Sequence[str]) -> tuple[list[Comp
     if not isinstance(entries, list):
         raise RunError(f"--compile_commands={database}", "is not a list of commands", "Give a compile_commands.json")
     folder = os.path.dirname(os.path.abspath(database))
-    found: list[Compile | Link] = []
+    found: list[Made] = []
     others: dict[str, str] = {}
     for index, entry in enumerate(entries):
         command = read_entry(entry, folder)
@@ -50,7 +50,7 @@ def commands_of(database: pathlib.Path, links: Sequence[str]) -> tuple[list[Comp
     return found, others
 
 
-def understood(words: Sequence[str], directory: str) -> list[Compile | Link]:
+def understood(words: Sequence[str], directory: str) -> list[Made]:
     """What a command makes, as if clang had run it; empty: it is no compiler's."""
     place = compiler_place(words)
     if place is None:
