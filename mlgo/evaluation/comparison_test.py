@@ -4,6 +4,7 @@ import dataclasses
 import unittest
 
 from mlgo.evaluation.comparison import compare, rows_to_csv
+from mlgo.problems.objective import LoggedScore
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.problem_score import score_of
@@ -59,6 +60,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(self.comparison.to_json()["weighted_sum"]["warm_start"]["summary"]["geometric_mean"], 1.0)
 
     def test_a_score_that_is_maximised_is_better_in_its_sum_when_it_grows(self):
+        assert isinstance(PROBLEM.score, LoggedScore)
         score = score_of(dataclasses.replace(PROBLEM, score=dataclasses.replace(PROBLEM.score, goal="maximize")))
         found = compared({"default": {"m": traced(f=5.0)}, "p": {"m": traced(f=10.0)}}, score)
         self.assertEqual(found.weighted["p"].summary.geometric_mean, 0.5)

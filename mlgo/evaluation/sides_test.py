@@ -107,10 +107,10 @@ class CompilersTest(unittest.TestCase):
 
 class PoliciesTest(unittest.TestCase):
     def test_a_policy_is_known_by_its_digest_and_not_by_the_folder_of_its_model(self):
-        (default, here), (_, elsewhere), (_, other) = (
-            Policies(EVICTION, {}, {"mine": digest}).program_sides(_CLANG, lambda _, at=folder: pathlib.Path(at))
-            for folder, digest in (("/a", "d1"), ("/b", "d1"), ("/a", "d2"))
-        )
+        def sides(folder: str, digest: str) -> list[Side]:
+            return Policies(EVICTION, {}, {"mine": digest}).program_sides(_CLANG, lambda _: pathlib.Path(folder))
+
+        (default, here), (_, elsewhere), (_, other) = sides("/a", "d1"), sides("/b", "d1"), sides("/a", "d2")
         self.assertEqual((default.name, default.flags, default.model_flags), (DEFAULT, (), ()))
         self.assertIn("-regalloc-model=/a", here.model_flags)
         self.assertEqual(here.digest(), elsewhere.digest())

@@ -8,6 +8,7 @@ import numpy as np
 
 from mlgo.evaluation.statistics import (
     MIN_BOOTSTRAP,
+    RatioSummary,
     spread_of,
     summarize,
     summarize_modules,
@@ -19,9 +20,15 @@ from mlgo.evaluation.statistics import (
 )
 
 
+def _given(summary: RatioSummary | None) -> RatioSummary:
+    """A summary that must not be missing."""
+    assert summary is not None
+    return summary
+
+
 class SummarizeTest(unittest.TestCase):
     def test_known_answer(self):
-        summary = summarize({"a": [0.5, 1.0], "b": [2.0, 2.0]}, seed=1)
+        summary = _given(summarize({"a": [0.5, 1.0], "b": [2.0, 2.0]}, seed=1))
         self.assertAlmostEqual(summary.geometric_mean, 2.0**0.25)
         self.assertEqual((summary.better, summary.worse, summary.equal), (1, 2, 1))
         self.assertEqual((summary.functions, summary.modules), (4, 2))
@@ -34,7 +41,7 @@ class SummarizeTest(unittest.TestCase):
         ratios = {str(module): np.exp(generator.normal(0, 0.1, 9)).tolist() for module in range(40)}
         reordered = dict(reversed(ratios.items()))
         self.assertEqual(summarize(ratios, seed=1), summarize(reordered, seed=1))
-        self.assertNotEqual(summarize(ratios, seed=1).low, summarize(ratios, seed=2).low)
+        self.assertNotEqual(_given(summarize(ratios, seed=1)).low, _given(summarize(ratios, seed=2)).low)
 
     def test_memory_does_not_grow_with_the_modules(self):
         ratios = {str(module): [1.0 + module % 7 / 10] for module in range(25_000)}
@@ -51,7 +58,7 @@ class SummarizeTest(unittest.TestCase):
             for seed in range(2000):
                 effect = generator.normal(0, 0.1, modules)  # Modules differ, functions within one hardly.
                 ratios = {str(m): np.exp(effect[m] + generator.normal(0, 0.01, 5)) for m in range(modules)}
-                summary = summarize(ratios, seed, resamples=500)
+                summary = _given(summarize(ratios, seed, resamples=500))
                 covered += summary.low <= 1.0 <= summary.high
             self.assertTrue(0.92 <= covered / 2000 <= 0.96, f"{modules} modules: {covered / 2000}")
 
@@ -67,7 +74,7 @@ class SummarizeTest(unittest.TestCase):
     def test_modules_and_functions_give_equal_summaries(self):
         ratios = {"a": [0.5, 1.0], "b": [2.0, 2.0], "c": [1.0]}
         modules = {name: (-sum(map(math.log, each)) / len(each), float(len(each))) for name, each in ratios.items()}
-        whole, summary = summarize(ratios, seed=1), summarize_modules(modules, seed=1)
+        whole, summary = summarize(ratios, seed=1), _given(summarize_modules(modules, seed=1))
         for name in ("geometric_mean", "low", "high"):
             self.assertAlmostEqual(getattr(whole, name), getattr(summary, name))
         self.assertEqual((summary.functions, summary.modules), (5, 3))
@@ -78,7 +85,7 @@ class SummarizeTest(unittest.TestCase):
                 summarize_modules({"a": pair}, seed=1)
 
     def test_percent_is_negative_for_better(self):
-        self.assertEqual(summarize({"a": [0.98]}, seed=1).percent(), "-2.00 %")
+        self.assertEqual(_given(summarize({"a": [0.98]}, seed=1)).percent(), "-2.00 %")
 
 
 class TailTest(unittest.TestCase):
@@ -97,16 +104,16 @@ class TailTest(unittest.TestCase):
 
 class TotalsTest(unittest.TestCase):
     def test_known_answer(self):
-        summary = summarize_totals(
-            {"a": (90.0, 100.0), "b": (210.0, 200.0), "gone": (0.0, 0.0), "c": (5.0, 5.0)}, seed=1
-        )
+        totals = {"a": (90.0, 100.0), "b": (210.0, 200.0), "gone": (0.0, 0.0), "c": (5.0, 5.0)}
+        summary = _given(summarize_totals(totals, seed=1))
         self.assertAlmostEqual(summary.geometric_mean, 305 / 305)
         self.assertEqual((summary.better, summary.worse, summary.equal, summary.modules), (1, 1, 1, 3))
         self.assertAlmostEqual(summary.low, 0.9)
         self.assertAlmostEqual(summary.high, 1.05)
 
     def test_equal_sides_have_no_width(self):
-        summary = summarize_totals({str(index): (float(index), float(index)) for index in range(1, 9)}, seed=1)
+        totals = {str(index): (float(index), float(index)) for index in range(1, 9)}
+        summary = _given(summarize_totals(totals, seed=1))
         self.assertEqual((summary.geometric_mean, summary.low, summary.high), (1.0, 1.0, 1.0))
 
     def test_the_interval_covers_a_known_effect_in_about_95_percent(self):
@@ -120,7 +127,7 @@ class TotalsTest(unittest.TestCase):
                 default = random.lognormal(9, 1, modules)
                 policy = default * (0.98 + random.normal(0, 0.04, modules))
                 pairs = {str(m): pair for m, pair in enumerate(zip(policy.tolist(), default.tolist()))}
-                summary = summarize_totals(pairs, seed, 500)
+                summary = _given(summarize_totals(pairs, seed, 500))
                 covered += summary.low <= 0.98 <= summary.high
             self.assertTrue(0.91 <= covered / 2000 <= 0.96, f"{modules} modules: {covered / 2000}")
 
@@ -135,12 +142,14 @@ class TotalsTest(unittest.TestCase):
 class SumsTest(unittest.TestCase):
     def test_modules_are_resampled_and_functions_counted(self):
         pairs = {"a": [(90.0, 100.0), (30.0, 20.0)], "b": [(200.0, 200.0)], "none": []}
-        summary = summarize_sums(pairs, seed=1)
+        summary = _given(summarize_sums(pairs, seed=1))
         self.assertEqual(summary.geometric_mean, 1.0)
         self.assertEqual((summary.functions, summary.modules), (3, 2))
         self.assertEqual((summary.better, summary.worse, summary.equal), (1, 1, 1))
-        totals = {name: tuple(map(sum, zip(*each))) for name, each in pairs.items() if each}
-        whole = summarize_totals(totals, seed=1)
+        totals = {
+            name: (sum(row[0] for row in each), sum(row[1] for row in each)) for name, each in pairs.items() if each
+        }
+        whole = _given(summarize_totals(totals, seed=1))
         self.assertEqual((summary.low, summary.high), (whole.low, whole.high))
 
     def test_a_default_of_0_has_no_ratio(self):
@@ -151,14 +160,14 @@ class SumsTest(unittest.TestCase):
 class ProjectsTest(unittest.TestCase):
     def test_known_answer(self):
         # Logarithms 0 and 0.1: mean 0.05, standard error 0.05, Student's point 12.706 at one degree of freedom.
-        summary = summarize_projects({"a": 1.0, "b": math.exp(0.1)})
+        summary = _given(summarize_projects({"a": 1.0, "b": math.exp(0.1)}))
         self.assertAlmostEqual(summary.geometric_mean, math.exp(0.05))
         self.assertAlmostEqual(math.log(summary.high), 0.05 + 12.7062 * 0.05, places=4)
         self.assertAlmostEqual(math.log(summary.low), 0.05 - 12.7062 * 0.05, places=4)
         self.assertEqual((summary.better, summary.worse, summary.equal), (0, 1, 1))
 
     def test_every_project_weighs_the_same(self):
-        summary = summarize_projects({"a": 0.5, "b": 2.0, "c": 1.0})
+        summary = _given(summarize_projects({"a": 0.5, "b": 2.0, "c": 1.0}))
         self.assertAlmostEqual(summary.geometric_mean, 1.0)
 
     def test_one_project_has_no_interval(self):
@@ -174,7 +183,9 @@ class ProjectsTest(unittest.TestCase):
         random = np.random.Generator(np.random.Philox(3))
         for count in (2, 4, 6):
             drawn = np.exp(math.log(0.98) + random.normal(0.0, 0.04, (2000, count))).tolist()
-            found = [summarize_projects({str(index): ratio for index, ratio in enumerate(each)}) for each in drawn]
+            found = [
+                _given(summarize_projects({str(index): ratio for index, ratio in enumerate(each)})) for each in drawn
+            ]
             held = sum(each.low <= 0.98 <= each.high for each in found) / len(found)
             self.assertTrue(0.935 <= held <= 0.965, f"{count} projects: {held}")
 
@@ -187,7 +198,7 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(summarize_programs(ratios, 1), summarize_projects(ratios))
 
     def test_one_program_has_no_interval_and_none_no_summary(self):
-        found = summarize_programs({"a": 0.9}, 1)
+        found = _given(summarize_programs({"a": 0.9}, 1))
         self.assertAlmostEqual(found.low, 0.9)
         self.assertAlmostEqual(found.high, 0.9)
         self.assertIsNone(summarize_programs({}, 1))
@@ -197,7 +208,7 @@ class ProgramsTest(unittest.TestCase):
         random = np.random.Generator(np.random.Philox(3))
         for count in (2, MIN_BOOTSTRAP - 1, MIN_BOOTSTRAP):
             drawn = np.exp(random.normal(0.0, 0.02, (500, count))).tolist()
-            found = [summarize_programs({str(index): each for index, each in enumerate(of)}, 1) for of in drawn]
+            found = [_given(summarize_programs({str(index): each for index, each in enumerate(of)}, 1)) for of in drawn]
             claimed = sum(not each.low <= 1.0 <= each.high for each in found) / len(found)
             self.assertLess(claimed, 0.11, f"{count} programs")
 
@@ -205,11 +216,14 @@ class ProgramsTest(unittest.TestCase):
 class SpreadTest(unittest.TestCase):
     def test_known_answers(self):
         found = spread_of({"a": 0.98, "brotli": 0.5, "bzip2": 1.029, "b": 0.98}, seed=1)
+        assert found is not None
         # Logarithms of a, b and bzip2: -0.02020, -0.02020, +0.02859; standard error 0.01626, Student's point 4.303.
         self.assertEqual(found.text(), "worst bzip2 +2.90 %; without brotli, the best, -0.39 % [-7.12, +6.83]")
 
     def test_of_two_there_is_no_mean_without_the_best(self):
-        self.assertEqual(spread_of({"a": 0.98, "b": 0.97}, seed=1).text(), "worst a -2.00 %")
+        found = spread_of({"a": 0.98, "b": 0.97}, seed=1)
+        assert found is not None
+        self.assertEqual(found.text(), "worst a -2.00 %")
         self.assertIsNone(spread_of({"a": 0.98}, seed=1))
 
 

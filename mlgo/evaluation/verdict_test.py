@@ -92,6 +92,7 @@ class VerdictTest(unittest.TestCase):
 
     def test_fewer_instructions_decide_against_a_worse_score(self):
         counts = counts_of_programs({"jq": 0.981}, 1)
+        assert counts is not None
         found = verdict([counts, _evidence(_MEAN, 1.016, 1.01, 1.03)])
         self.assertIs(found.claim, Claim.BETTER)
         said = f"better by the count of instructions of jq (-1.90 %); {_MEAN} says worse (+1.60 % [+1.00, +3.00])"
@@ -143,6 +144,8 @@ class SimulationTest(unittest.TestCase):
     """How often a real gain is called a disagreement by chance: an interval excludes 0 on one side in 2.5 to 4 %."""
 
     DRAWS = 1000
+    generator: np.random.Generator
+    gains: list[Evidence]
 
     @classmethod
     def setUpClass(cls):
@@ -230,17 +233,21 @@ class CorpusVerdictTest(unittest.TestCase):
         self.assertEqual(programs_of_corpus(one, "anything", 1), one)
         self.assertEqual(programs_of_corpus(one, "anything", 2), {})
         self.assertEqual(programs_of_corpus({**one, "other": 1.5}, "jq", 2), one)
-        self.assertEqual(counts_of_programs(one, 1).percent(), "-1.90 %")
+        counts = counts_of_programs(one, 1)
+        assert counts is not None
+        self.assertEqual(counts.percent(), "-1.90 %")
         self.assertIsNone(counts_of_programs({}, 1))
 
     def test_several_programs_are_one_measure_with_an_interval(self):
         few = counts_of_programs({"a": 0.99, "b": 0.98, "c": 0.995}, 1)
+        assert few is not None
         # Logarithms -0.01005, -0.02020, -0.00501: standard error 0.00447, Student's point 4.303.
         self.assertEqual(few.percent(), "-1.17 % [-3.05, +0.75]")
         self.assertEqual(few.measure, "the geometric mean of instructions of 3 programs")
         self.assertIs(few.judgement.claim, Claim.NO_DIFFERENCE)
-        many = {f"p{index}": 0.98 + index / 1000 for index in range(9)}
-        self.assertIs(counts_of_programs(many, 1).judgement.claim, Claim.BETTER)
+        many = counts_of_programs({f"p{index}": 0.98 + index / 1000 for index in range(9)}, 1)
+        assert many is not None
+        self.assertIs(many.judgement.claim, Claim.BETTER)
 
     def test_counts_join_and_are_left_where_nothing_else_was_compared(self):
         counts = Evidence.exact("instructions of jq", 1.02)

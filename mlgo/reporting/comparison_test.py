@@ -6,14 +6,15 @@ import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
 
+from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import Claim
 from mlgo.pages.change import Tone
 from mlgo.reporting import comparison
-from mlgo.reporting.comparison import Contender
+from mlgo.reporting.comparison import Contender, Pairing
 from mlgo.reporting.comparison_page import comparison_page, verdict_lines
 from mlgo.reporting.records import CorpusResult, Row, SideResult
 from mlgo.reporting.testing import made_up
-from mlgo.reporting.testing.folder_case import FolderTestCase
+from mlgo.reporting.testing.folder_case import FolderTestCase, verdict_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
@@ -36,6 +37,12 @@ def _rows(ratios: list[float], linked: bool = False) -> list[Row]:
     ]
 
 
+def _against_first(pairing: Pairing) -> RatioSummary:
+    """Of a pairing that is not the first contender's."""
+    assert pairing.against_first is not None
+    return pairing.against_first
+
+
 class CompareTest(unittest.TestCase):
     def test_pairing_removes_common_variation(self):
         # Against the default anything from -50 to +50 %; against each other always exactly 1 % apart.
@@ -43,17 +50,19 @@ class CompareTest(unittest.TestCase):
         _, second = comparison.compare(
             [_contender("a", _rows(ratios)), _contender("b", _rows([1.01 * ratio for ratio in ratios]))], 1
         )
-        for value in (second.against_first.geometric_mean, second.against_first.low, second.against_first.high):
+        against_first = _against_first(second)
+        for value in (against_first.geometric_mean, against_first.low, against_first.high):
             self.assertAlmostEqual(value, 1.01)
         self.assertLess(second.against_default.low, 0.8)
         self.assertGreater(second.against_default.high, 1.2)
-        self.assertEqual(second.against_first.worse, 6)
+        self.assertEqual(against_first.worse, 6)
 
     def test_linked_code_decides_where_there_is_any(self):
         first, second = _contender("a", _rows([1.0, 1.0], linked=True)), _contender("b", _rows([0.5, 1.0], linked=True))
         _, pairing = comparison.compare([first, second], 1)
         self.assertTrue(pairing.linked)
-        self.assertEqual(pairing.against_first.geometric_mean, 0.75)  # Of the sums; the geometric mean would be 0.71.
+        # Of the sums; the geometric mean would be 0.71.
+        self.assertEqual(_against_first(pairing).geometric_mean, 0.75)
 
     # Each example is two bootstraps, and how long they take says nothing.
     @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -64,10 +73,7 @@ class CompareTest(unittest.TestCase):
     )
     def test_the_other_way_round_is_the_inverse(self, pairs):
         first, second = (_contender(name, _rows([pair[index] for pair in pairs])) for index, name in enumerate("ab"))
-        forth, back = (
-            comparison.compare([first, second], 1)[1].against_first,
-            comparison.compare([second, first], 1)[1].against_first,
-        )
+        forth, back = (_against_first(comparison.compare(both, 1)[1]) for both in ([first, second], [second, first]))
         self.assertAlmostEqual(forth.geometric_mean * back.geometric_mean, 1.0)
         self.assertEqual((forth.better, forth.worse, forth.equal), (back.worse, back.better, back.equal))
 
@@ -78,13 +84,13 @@ class CompareTest(unittest.TestCase):
         second = [Row(row.module, "f", row.default_score, change * row.score, change) for row, change in changes]
         pairings = comparison.compare([_contender("a", scores), _contender("b", second)], 1)
         self.assertIsNone(pairings[0].verdict)
-        self.assertAlmostEqual(
-            pairings[1].sum_against_first.summary.geometric_mean, (25 * 9.5 + 5 * 1.1e4) / (25 * 10.0 + 5 * 1e4)
-        )
-        self.assertIs(pairings[1].verdict.claim, Claim.DISAGREEING)
+        found, verdict = pairings[1].sum_against_first, pairings[1].verdict
+        assert found is not None and verdict is not None
+        self.assertAlmostEqual(found.summary.geometric_mean, (25 * 9.5 + 5 * 1.1e4) / (25 * 10.0 + 5 * 1e4))
+        self.assertIs(verdict.claim, Claim.DISAGREEING)
         page = comparison_page([_contender("a", scores), _contender("b", second)], pairings, [])
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
-        self.assertTrue(page.verdict.text.startswith("b against a: the measures disagree: the weighted sum of 30"))
+        self.assertIs(verdict_of(page).tone, Tone.EQUAL)
+        self.assertTrue(verdict_of(page).text.startswith("b against a: the measures disagree: the weighted sum of 30"))
         ((_, line),) = verdict_lines(pairings)
         self.assertTrue(line.startswith("c, b against a: the measures disagree"), line)
 
@@ -92,7 +98,9 @@ class CompareTest(unittest.TestCase):
         first = [Row(f"m{index}", "f", 10.0, 10.0, 1.0) for index in range(9)]
         second = [Row(row.module, "f", 10.0, 20.0, 0.5) for row in first]
         pairings = comparison.compare([_contender("a", first), _contender("b", second)], 1)
-        self.assertEqual(pairings[1].sum_against_first.summary.geometric_mean, 0.5)
+        found = pairings[1].sum_against_first
+        assert found is not None
+        self.assertEqual(found.summary.geometric_mean, 0.5)
 
     def test_several_corpora_are_one_number_and_the_worst(self):
         def contender(name, ratios):
@@ -106,7 +114,7 @@ class CompareTest(unittest.TestCase):
         page = comparison_page(both, comparison.compare(both, 1), [])
         # Logarithms -0.01005, -0.02020, -0.00501: standard error 0.00447, Student's point 4.303.
         self.assertEqual(
-            page.verdict.text.replace("\N{NARROW NO-BREAK SPACE}", " "),
+            verdict_of(page).text.replace("\N{NARROW NO-BREAK SPACE}", " "),
             "b against a: not known to differ: score, weighted sum of 3 corpora of equal weight"
             " −1.17 % (−3.05 … +0.75); worst z −0.50 %.",
         )
@@ -183,7 +191,7 @@ class FoldersTest(FolderTestCase):
             r" functions says worse \(\+4\.09 %\); their geometric mean says worse \(\+4\.09 %\); code \+0\.00 %$",
         )
         page = comparison_page(both, pairings, [])
-        self.assertIs(page.verdict.tone, Tone.BETTER)
+        self.assertIs(verdict_of(page).tone, Tone.BETTER)
         self.assertIs(page.cards[0].change.tone, Tone.BETTER)
         self.assertEqual(comparison.worse_than(pairings, 0.0), [])
         self.assertEqual(comparison.worse_than(comparison.compare(both[::-1], 1), 0.01), ["jq: a +1.33 %"])
@@ -218,15 +226,15 @@ class FoldersTest(FolderTestCase):
         table.write_text(table.read_text("utf-8").replace("alpha,", "other,"), "utf-8")
         found = comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
         self.assertEqual([pairing.corpus for pairing in found], ["alpha", "alpha"])
-        self.assertEqual(found[1].against_first.geometric_mean, 1.0)
+        self.assertEqual(_against_first(found[1]).geometric_mean, 1.0)
 
     def test_runs_are_compared_by_their_held_out_functions(self):
         made_up.write_run(self.folder / "a", better=0.01)
         made_up.write_run(self.folder / "b", better=0.03)
         found = comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
         self.assertEqual([pairing.corpus for pairing in found], ["held_out", "held_out"])
-        self.assertLess(found[1].against_first.high, 1.0)
-        self.assertEqual((found[1].linked, found[1].against_first.functions), (False, 27))
+        self.assertLess(_against_first(found[1]).high, 1.0)
+        self.assertEqual((found[1].linked, _against_first(found[1]).functions), (False, 27))
 
     def test_a_run_that_has_not_ended_is_refused(self):
         made_up.write_run(self.folder / "a", ended=False)

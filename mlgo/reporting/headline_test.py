@@ -8,16 +8,16 @@ from mlgo.pages.markdown import summary
 from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
 from mlgo.reporting.testing import made_up
-from mlgo.reporting.testing.folder_case import FolderTestCase
+from mlgo.reporting.testing.folder_case import FolderTestCase, verdict_of
 
 
 class VerdictTest(FolderTestCase):
     def test_a_mean_that_the_weighted_sum_contradicts_is_not_called_better(self):
         made_up.write_scores(self.folder / "e", {"jq": made_up.CONTRADICTORY})
         page = compose(self.read("e"))
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
+        self.assertIs(verdict_of(page).tone, Tone.EQUAL)
         self.assertRegex(
-            page.verdict.text,
+            verdict_of(page).text,
             r"^The measures disagree: the weighted sum of 30 functions says worse \(\+9\.93.*\), their geometric mean"
             r" says better \(.*\): not a gain, 30 functions in 30 modules; code 0\.00.%\.$",
         )
@@ -33,9 +33,9 @@ class VerdictTest(FolderTestCase):
         page = compose(self.read("e"))
         mean = r"score, weighted sum of 3 corpora of equal weight −4\.\d\d.% \(−.* … \+.*\)"
         expected = rf"^Not known to differ: {mean}; worst small −1\.55.%\.$"
-        self.assertRegex(page.verdict.text, expected)
+        self.assertRegex(verdict_of(page).text, expected)
         made_up.write_scores(self.folder / "alike", {name: [(10.0, 9.7)] * 9 for name in ("a", "b", "c")})
-        self.assertIs(compose(self.read("alike")).verdict.tone, Tone.BETTER)
+        self.assertIs(verdict_of(compose(self.read("alike"))).tone, Tone.BETTER)
 
     def test_counts_have_no_arrow(self):
         """59 better and 57 worse functions show nothing, and neither do 58 and 59."""
@@ -48,13 +48,15 @@ class VerdictTest(FolderTestCase):
     def test_two_modules_are_too_small_for_a_claim(self):
         made_up.write_scores(self.folder / "e", {"tiny": [(10.0, 8.0), (20.0, 17.0)]})
         page = compose(self.read("e"))
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
-        self.assertIn("Too small for a claim (only 2 modules were compared, and a claim needs 8)", page.verdict.text)
+        self.assertIs(verdict_of(page).tone, Tone.EQUAL)
+        self.assertIn(
+            "Too small for a claim (only 2 modules were compared, and a claim needs 8)", verdict_of(page).text
+        )
         self.assertEqual([card.change.tone for card in page.cards], [Tone.EQUAL])
 
     def test_a_corpus_without_a_function_to_compare_is_no_result(self):
         made_up.write_scores(self.folder / "e", {"empty": []})
-        self.assertEqual(compose(self.read("e")).verdict.text, "There is no result on held-out code yet.")
+        self.assertEqual(verdict_of(compose(self.read("e"))).text, "There is no result on held-out code yet.")
 
     def test_counts_of_a_program_in_the_result_decide_against_the_score(self):
         run = {"jq": {"default": {"instructions": 1000}, "p": {"instructions": 981}}}
@@ -62,10 +64,10 @@ class VerdictTest(FolderTestCase):
         made_up.write_scores(self.folder / "e", {"jq": scores}, programs={"run": run})
         page = compose(self.read("e"))
         self.assertRegex(
-            page.verdict.text,
+            verdict_of(page).text,
             r"^Better by the count of instructions of jq \(−1\.90.%\); the weighted sum of 20 functions says worse",
         )
-        self.assertIs(page.verdict.tone, Tone.BETTER)
+        self.assertIs(verdict_of(page).tone, Tone.BETTER)
         self.assertEqual([card.unit for card in page.cards], ["the count of instructions of jq"])
 
     def test_one_of_ten_programs_that_gets_worse_does_not_contradict_a_gain(self):
@@ -75,7 +77,7 @@ class VerdictTest(FolderTestCase):
             for index, each in enumerate(changes)
         }
         made_up.write_scores(self.folder / "e", {"jq": [(10.0, 9.8)] * 20}, programs={"run": run})
-        self.assertIs(compose(self.read("e")).verdict.tone, Tone.BETTER)
+        self.assertIs(verdict_of(compose(self.read("e"))).tone, Tone.BETTER)
 
     def test_older_results_without_sums_are_read(self):
         """The sum comes from the table; without a table a sentence says that it is missing."""
@@ -89,7 +91,7 @@ class VerdictTest(FolderTestCase):
         self.assertEqual(compose(self.read("e")).verdict, verdict)
         (self.folder / "e" / "modules.csv").unlink()
         page = compose(self.read("e"))
-        self.assertTrue(page.verdict.text.startswith("Better: score, geometric mean over "), page.verdict.text)
+        self.assertTrue(verdict_of(page).text.startswith("Better: score, geometric mean over "), verdict_of(page).text)
         self.assertIn("The weighted sum is missing: this result does not record it", html_of(page).decode())
 
     def test_modules_are_counted_alike_everywhere(self):

@@ -25,7 +25,7 @@ from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Content, Kind, Run
 from mlgo.reporting.testing import made_up
-from mlgo.reporting.testing.folder_case import FolderTestCase
+from mlgo.reporting.testing.folder_case import FolderTestCase, verdict_of
 from mlgo.run import flag_values
 from mlgo.run.exit_codes import RunError
 from mlgo.run.tabular import markdown_text
@@ -125,6 +125,12 @@ def _outline(content: bytes) -> _Outline:
 
 
 class PageTest(unittest.TestCase):
+    folder: pathlib.Path
+    page: Page
+    html: bytes
+    outline: _Outline
+    text: str
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()), "all")
@@ -207,12 +213,12 @@ class PageTest(unittest.TestCase):
             self.assertEqual(summary(again), summary(self.page))
 
     def test_the_verdict_comes_first_with_interval_and_samples(self):
-        self.assertIs(self.page.verdict.tone, Tone.BETTER)
+        self.assertIs(verdict_of(self.page).tone, Tone.BETTER)
         # Code and instructions of real programs, each with one number, one interval and the worst program.
         figures = "−2.00 % (−3.00 … −1.00), 2 programs; worst sqlite −0.30 %."
         measures = ("code", "instructions at -Oz", "instructions")
         expected = " ".join(f"Better: {measure} of real programs {figures}" for measure in measures)
-        self.assertEqual(self.page.verdict.text.replace("\N{NARROW NO-BREAK SPACE}", " "), expected)
+        self.assertEqual(verdict_of(self.page).text.replace("\N{NARROW NO-BREAK SPACE}", " "), expected)
 
     def test_the_command_that_writes_the_page_stands_in_it(self):
         command = "./bazelw run //mlgo:report -- 'new=out/a b' old=models/x"
@@ -223,17 +229,19 @@ class PageTest(unittest.TestCase):
 
     def test_regressions_have_the_command_that_shows_them_again(self):
         section = next(section for section in self.page.sections if section.anchor == "regressions")
-        self.assertIn("--problem=inlining_for_size", section.blocks[0].rows[0][-1].text)
-        hostile = [row for row in section.blocks[0].rows if "script" in row[0].text]
+        table = section.blocks[0]
+        assert isinstance(table, Table)
+        self.assertIn("--problem=inlining_for_size", table.rows[0][-1].text)
+        hostile = [row for row in table.rows if "script" in row[0].text]
         self.assertTrue(all("'--module=lib/_Z1f<script>" in row[-1].text for row in hostile))
-        self.assertIn(r"'--module_filter=^lib/6\.cpp$'", section.blocks[0].rows[0][-1].text)
+        self.assertIn(r"'--module_filter=^lib/6\.cpp$'", table.rows[0][-1].text)
 
 
 class OtherPagesTest(FolderTestCase):
     def test_an_unfinished_run_is_reported_as_unfinished(self):
         made_up.write_run(self.folder / "young", ended=False)
         page = compose(self.read("young"))
-        self.assertIn("no result on held-out code yet", page.verdict.text)
+        self.assertIn("no result on held-out code yet", verdict_of(page).text)
         self.assertIn("has not ended", " ".join(point.text for point in page.points))
         self.assertEqual(_outline(html_of(page)).faults, [])
 
@@ -253,14 +261,14 @@ class OtherPagesTest(FolderTestCase):
     def test_a_worse_policy_is_called_worse(self):
         made_up.write_evaluation(self.folder / "bad", {"p": -0.05})
         page = compose(self.read("bad"))
-        self.assertIs(page.verdict.tone, Tone.WORSE)
-        self.assertTrue(page.verdict.text.startswith("Worse: "))
+        self.assertIs(verdict_of(page).tone, Tone.WORSE)
+        self.assertTrue(verdict_of(page).text.startswith("Worse: "))
         self.assertTrue(summary(page).decode().splitlines()[2].startswith("❌ **Worse"))
 
     def test_the_default_itself_is_not_known_to_differ(self):
         made_up.write_evaluation(self.folder / "same", {"p": 0.0})
         page = compose(self.read("same"))
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
+        self.assertIs(verdict_of(page).tone, Tone.EQUAL)
         self.assertTrue(all(card.change.verdict == "not known to differ" for card in page.cards))
         self.assertIn("No regression.", html_of(page).decode())
 
@@ -335,7 +343,7 @@ class ReadableNamesTest(FolderTestCase):
             [Table("c", ("function", "to reproduce"), rows), Commands("again", ["x _Z1fv"]), Paragraph("_Z1fv")]
         )
         text = html_of(page).decode()
-        self.assertEqual(page.verdict.text, "The worst regression is +3 % in f<&>().")
+        self.assertEqual(verdict_of(page).text, "The worst regression is +3 % in f<&>().")
         self.assertIn('<code title="f&lt;&amp;&gt;()\n_Z1fv">', text)
         self.assertIn('explain</span> <span class="word">--function=_Z1fv', text)
         self.assertIn('<span class="word">_Z1fv</span>\n</code></pre>', text)

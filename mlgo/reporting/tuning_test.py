@@ -7,11 +7,19 @@ from mlgo.pages.markdown import summary
 from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
 from mlgo.reporting.provenance import tuning_command
+from mlgo.reporting.records import Content, Record
 from mlgo.reporting.testing import made_up_searches
 from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run.exit_codes import RunError
 
 _SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
+def _command(records: list[Record]) -> str:
+    """The command of the search that these are."""
+    (tuning,) = records
+    assert isinstance(tuning, Content)
+    return tuning_command(tuning)
 
 
 class TuningTest(FolderTestCase):
@@ -25,7 +33,7 @@ class TuningTest(FolderTestCase):
         self.assertIn("−3.50\N{NARROW NO-BREAK SPACE}% after 20 compiles of each module", content)
         self.assertIn("(--compiles=140), they would first try 12 changes, in 5 compiles", content)
         self.assertIn("all calls of g: inlined; the call of", content)
-        again = tuning_command(self.read("tuned")[0])
+        again = _command(self.read("tuned"))
         self.assertEqual(
             again,
             './bazelw run //mlgo:tune -- --problem=inlining_for_size --corpus="$CORPUS" --policy="$POLICY"'
@@ -36,7 +44,7 @@ class TuningTest(FolderTestCase):
     def test_a_budget_is_what_a_second_run_would_double(self):
         content = self.page(budget=1000.0)
         self.assertIn("(--budget=2000)", content)
-        self.assertIn("--budget=1000 ", tuning_command(self.read("tuned")[0]))
+        self.assertIn("--budget=1000 ", _command(self.read("tuned")))
 
     def test_a_search_that_ended(self):
         content = self.page(cut=False)
@@ -79,7 +87,7 @@ class EvictionTuningTest(FolderTestCase):
     def test_the_command(self):
         made_up_searches.write_eviction_tuning(self.folder / "tuned")
         self.assertEqual(
-            tuning_command(self.read("tuned")[0]),
+            _command(self.read("tuned")),
             './bazelw run //mlgo:tune -- --problem=regalloc_eviction --corpus="$CORPUS" --policy="$POLICY"'
             " --compiles=24 --seed=1",
         )

@@ -62,6 +62,10 @@ class MadeUpCompilers:
 
 
 class EvaluationTest(unittest.TestCase):
+    corpus: Corpus
+    folder: RunFolder
+    clang: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
@@ -105,6 +109,7 @@ class EvaluationTest(unittest.TestCase):
             sides = {"default": records[0], "other": records[1]}
             comparison = compare(sides, score.for_corpus(default).comparison_rows, score.ratio, seed)
             summary = comparison.summaries["other"]
+            assert summary is not None
             held += summary.low <= 0.98 <= summary.high
         self.assertTrue(0.935 <= held / runs <= 0.975, f"{held} of {runs}")
 

@@ -1,6 +1,5 @@
 """Every kind of input of a program's build, edited: what was measured before is then of another build."""
 
-import dataclasses
 import json
 import os
 import pathlib
@@ -51,10 +50,9 @@ class BuildInputsTest(unittest.TestCase):
         description = {"name": "p", "compile_commands": "commands.json", "runs": [{"name": "go"}], **fields}
         self.write("p.json", json.dumps(description))
         program = load_program(self.folder / "p.json", {})
-        names = [self.folder / name for name in ("ld.lld", "driver")]
         # Another toolchain each time: what one has read, it does not read again.
         self.workers = getattr(self, "workers", 0) + 1
-        toolchain = dataclasses.replace(Toolchain(None, *names, 1), workers=self.workers)
+        toolchain = Toolchain(None, self.folder / "ld.lld", self.folder / "driver", self.workers)
         return build_inputs(toolchain, Side("side", self.folder / "clang", flags), program, "-O2")
 
     def assertChanges(self, name, key, content=None, **fields):
@@ -73,13 +71,19 @@ class BuildInputsTest(unittest.TestCase):
         self.assertChanges("new.h", "read", "of a name that was not there before")
 
     def test_a_stage_runs_again_after_an_edit_of_a_header(self):
-        folder, runs = RunFolder(self.folder / "out"), []
+        folder = RunFolder(self.folder / "out")
         self.addCleanup(folder.close)
+        runs: list[pathlib.Path] = []
+
+        def work(path: pathlib.Path) -> dict[str, object]:
+            runs.append(path)
+            return {}
+
         folder.claim({"code": {}})
         for content in ("1", "1", "2"):
             self.write("one.h", content)
             with unittest.mock.patch("mlgo.run.run_folder.tell") as told:
-                folder.stage("size/p/side", self.inputs(), {}, lambda path: runs.append(path) or {})
+                folder.stage("size/p/side", self.inputs(), {}, work)
         self.assertEqual(len(runs), 2)
         told.assert_called_once_with("size/p/side: runs again, for read changed")
 

@@ -87,9 +87,9 @@ class CatalogueTest(unittest.TestCase):
         described = self.folder / "x.json.runfiles/_main/mine.json"
         described.parent.mkdir(parents=True)
         described.write_text(json.dumps({"name": "mine", "about": "a test"}), encoding="utf-8")
-        fields = ("fingerprints", "srcs", "descriptions", "path")
-        content = dict.fromkeys(("tree", "gn", "ninja", "python"), "_main/x") | {name: [] for name in fields}
-        content |= {"env": {}, "gn_args": {}, "toolchain": {}, "descriptions": ["_main/mine.json"]}
+        content: dict[str, object] = dict.fromkeys(("tree", "gn", "ninja", "python"), "_main/x")
+        content |= {"fingerprints": [], "srcs": [], "descriptions": ["_main/mine.json"], "path": []}
+        content |= {"env": {}, "gn_args": {}, "toolchain": {}}
         programs = self.folder / "x.json"
         programs.write_text(json.dumps(content), encoding="utf-8")
         with unittest.mock.patch.dict(os.environ, {"MLGO_GN_PROGRAMS": str(programs)}):

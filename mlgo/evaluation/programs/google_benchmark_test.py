@@ -54,7 +54,7 @@ class GoogleBenchmarkTest(unittest.TestCase):
 
     def test_what_is_no_file_of_times_is_refused(self):
         run = ProgramRun("search", (), None, (), ("-x",))
-        for content in (
+        contents: tuple[object, ...] = (
             {},
             [],
             {"benchmarks": 5},
@@ -65,12 +65,13 @@ class GoogleBenchmarkTest(unittest.TestCase):
             {"benchmarks": [{**_FIND, "cpu_time": "fast"}]},
             {"benchmarks": [{**_FIND, "time_unit": "fortnight"}]},
             {"benchmarks": [{"name": "BM_Find"}]},
-        ):
+        )
+        for content in contents:
             with self.subTest(content), self.assertRaisesRegex(RunFailure, "times of run search"):
                 google_benchmark.take(_program(run), self.that_writes(content))
 
     def test_the_table_has_means_over_benchmarks(self):
-        rows = {
+        rows: dict[str, dict[str, dict[str, float]]] = {
             "re2": {
                 "default": {"instructions": 9, "benchmark a: 1": 4.0, "benchmark a: 2": 1.0, "benchmark a: 3": 0.0},
                 "policy": {"instructions": 9, "benchmark a: 1": 1.0, "benchmark a: 2": 1.0, "benchmark a: 3": 5.0},

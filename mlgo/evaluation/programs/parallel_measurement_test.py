@@ -1,24 +1,26 @@
 """Programs on all sides, with measurements that are functions of ours."""
 
+import pathlib
 import threading
-import types
 import unittest
 
 from mlgo.evaluation.programs.building import BuildFailure
 from mlgo.evaluation.programs.parallel_measurement import Table, of_all_sides
+from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.size import OutputDiffers
+from mlgo.evaluation.sides import Side
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import Silent
 from mlgo.run.signals import KilledFromOutside
 
-_SIDES = [types.SimpleNamespace(name=name) for name in ("default", "policy", "other")]
+_SIDES = [Side(name, pathlib.Path("/clang")) for name in ("default", "policy", "other")]
 
 
 class AllSidesTest(unittest.TestCase):
     def measured(self, measure, programs=("lua", "re2"), workers=3):
         """What is found, and the table. Args: measure: takes the names of a program and a side."""
         table = Table({}, {}, {})
-        named = [types.SimpleNamespace(name=name) for name in programs]
+        named = [Program(name, "", pathlib.Path("/"), (), (), (), (), (), (), {}, ()) for name in programs]
         found = of_all_sides(table, named, _SIDES, lambda p, s: measure(p.name, s.name), workers, Silent())
         return found, table
 

@@ -55,6 +55,7 @@ class PerfTest(unittest.TestCase):
         perf = perf_from_flags(
             ["branch-misses", "page-faults:k"], self.that_says(_PERF + _MISSES + "5,,page-faults:k,1,1\n")
         )
+        assert perf is not None
         self.assertEqual((self.folder / "asked").read_text(), "cycles:u,instructions:u,branch-misses:u,page-faults:k")
         self.assertEqual(
             perf.chosen, {"branch-misses:u": "perf event branch-misses", "page-faults:k": "perf event page-faults:k"}
@@ -64,6 +65,7 @@ class PerfTest(unittest.TestCase):
 
     def test_software_events_are_counted_without_hardware_counters(self):
         perf = perf_from_flags(["page-faults"], self.that_says(_NO_PERF + "5,,page-faults:u,1,1\n"))
+        assert perf is not None
         self.assertEqual(perf.parse(_NO_PERF + "5,,page-faults:u,1,1\n"), {"perf event page-faults": 5.0})
 
     def test_what_cannot_be_counted_is_refused_in_one_sentence(self):

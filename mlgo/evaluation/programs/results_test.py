@@ -21,19 +21,12 @@ _RUN = {
 
 
 def _result(**more):
-    empty = {"size": {}, "executed": {}, "symbols": {}, "run": {}, "run_details": {}, "run_times": {}, "cost": {}}
-    totals = {"run": {}, "size": {}, "executed": {}}
-    counters = {"counts": "cachegrind", "perf": False}
-    programs = {program.name: {} for program in _PROGRAMS}
-    found = {
-        **empty,
-        "without_ml": {},
-        "verdicts": {},
-        "totals": totals,
-        "left_out": {},
-        "differing": {},
-        "counters": counters,
-        "programs": programs,
+    found: dict[str, object] = {
+        **{name: {} for name in ("size", "executed", "symbols", "run", "run_details", "run_times", "cost")},
+        **{name: {} for name in ("without_ml", "verdicts", "left_out", "differing")},
+        "totals": {"run": {}, "size": {}, "executed": {}},
+        "counters": {"counts": "cachegrind", "perf": False},
+        "programs": {program.name: {} for program in _PROGRAMS},
     }
     return found | more
 

@@ -1,11 +1,18 @@
-"""Where tests make results up and read them."""
+"""Where tests make results up and read them, and what they ask of pages."""
 
 import pathlib
 import tempfile
 import unittest
 
+from mlgo.pages.page import Page, Point
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Record
+
+
+def verdict_of(page: Page) -> Point:
+    """The verdict of a page that has one."""
+    assert page.verdict is not None
+    return page.verdict
 
 
 class FolderTestCase(unittest.TestCase):
