@@ -153,7 +153,7 @@ class Problem:
         if self.decision_kind not in check:
             raise ValueError(f"problem {self.name}: decision_kind {self.decision_kind!r} is none of {', '.join(check)}")
         check[self.decision_kind]()
-        if self.decision_kind != "continuous":
+        if self.action_count is not None:  # None: of a continuous decision, whose bounds are given.
             object.__setattr__(self, "action_bounds", (0, self.action_count - 1))
 
     def _check_categorical(self) -> None:

@@ -40,10 +40,10 @@ class CorpusCodeSize:
         self._count = counter
 
     def module_improvement(self, module, found, default):
-        sizes = [math.fsum(self._count(module, scores).values()) for scores in (default, found)]
-        if not all(sizes):
+        before, after = (math.fsum(self._count(module, scores).values()) for scores in (default, found))
+        if not (before and after):
             return None
-        return bounded(-math.log(score_ratio(*sizes, offset=0.0, goal="minimize"))), 1.0
+        return bounded(-math.log(score_ratio(before, after, offset=0.0, goal="minimize"))), 1.0
 
     def comparison_rows(self, module, functions):
         if not functions:

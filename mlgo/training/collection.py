@@ -8,8 +8,8 @@ import dataclasses
 import itertools
 import pathlib
 import time
-import typing
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Module
 from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.network import AnyPolicy
 from mlgo.learning.normalization import Normalizer
 from mlgo.learning.observations import pack
 from mlgo.problems.problem import Problem
@@ -27,9 +28,6 @@ from mlgo.score.score import CorpusScore, FunctionScores, failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
-
-if typing.TYPE_CHECKING:
-    from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
 
 CompileOutcome = CompileResult | CompileFailure
 
@@ -81,6 +79,19 @@ def jobs_of(modules: Sequence[Module], variants: Sequence[Variant]) -> list[Comp
     return [CompileJob(module, variant, index) for module in modules for index, variant in enumerate(variants)]
 
 
+class ModelWriter(Protocol):
+    """Writes policies for the compiler, as mlgo.policy.collection.CollectionPolicy does with TensorFlow."""
+
+    def write(self, network: AnyPolicy, name: str, exploration_seed: int | None) -> pathlib.Path:
+        """The directory of the model `name`; it draws decisions with `exploration_seed`, or is greedy."""
+
+    def remove(self, name: str) -> None:
+        """Deletes the model `name`."""
+
+    def forget_networks(self) -> None:
+        """Drops what is kept of the networks written so far."""
+
+
 class JobModels:
     """Writes the policies of an iteration's jobs for the compiler, as they are asked for.
 
@@ -88,7 +99,7 @@ class JobModels:
     separate seed.
     """
 
-    def __init__(self, models: "CollectionPolicy", seed: int, iteration: int):
+    def __init__(self, models: ModelWriter, seed: int, iteration: int):
         self._models, self._seed, self._iteration = models, seed, iteration
         self._greedy: dict[int, pathlib.Path] = {}
 

@@ -10,6 +10,7 @@ import numpy as np
 from mlgo.corpus.corpus import Module
 from mlgo.learning.fitness import fitness_of
 from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.network import AnyPolicy, NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.observations import pack
 from mlgo.learning.returns import returns_of
 from mlgo.learning.testing import synthetic
@@ -26,16 +27,20 @@ class FakeModels:
         self.there: dict[str, int | None] = {}
         self.networks_kept = True
 
-    def write(self, network, name, exploration_seed):
+    def write(self, network: AnyPolicy, name: str, exploration_seed: int | None) -> pathlib.Path:
         del network
         self.there[name] = exploration_seed
         return pathlib.Path(name)
 
-    def remove(self, name):
+    def remove(self, name: str) -> None:
         self.there.pop(name, None)
 
-    def forget_networks(self):
+    def forget_networks(self) -> None:
         self.networks_kept = False
+
+
+def _network(seed: int) -> PolicyNetwork:
+    return initial_network(synthetic.normalizer(), seed, NetworkConfig((4,), (4,)))
 
 
 class JobModelsTest(unittest.TestCase):
@@ -43,11 +48,11 @@ class JobModelsTest(unittest.TestCase):
         self.modules = [Module.at(name, "x.bc", ()) for name in ("a", "b")]
 
     def test_order(self):
-        jobs = collection.jobs_of(self.modules, [Variant("n", True)] * 2)
+        jobs = collection.jobs_of(self.modules, [Variant(_network(1), True)] * 2)
         self.assertEqual([job.name for job in jobs], ["a 0", "a 1", "b 0", "b 1"])
 
     def test_greedy_networks_are_written_once_and_exploring_ones_per_compile(self):
-        first, second = object(), object()
+        first, second = _network(1), _network(2)
         variants = [
             Variant(first, False),
             Variant(second, False),

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction import quoting
@@ -32,7 +32,9 @@ def read_actions(path: pathlib.Path) -> list[Mapping[str, Any]]:
     return actions
 
 
-def objects_of(actions: list[Mapping[str, Any]], base: str, reader: Callable = quoting.response_file_reader) -> Listing:
+def objects_of(
+    actions: Sequence[Mapping[str, Any]], base: str, reader: Callable = quoting.response_file_reader
+) -> Listing:
     """What the links among `actions` take; mlgo-utils looks at the last link only."""
     sources = dict(_sources(actions))
     objects: list[BuildObject] = []
@@ -70,7 +72,7 @@ def link_words(action: Mapping[str, Any], base: str, reader: Callable = quoting.
     return words
 
 
-def last_link(actions: list[Mapping[str, Any]], base: str) -> tuple[str, ...]:
+def last_link(actions: Sequence[Mapping[str, Any]], base: str) -> tuple[str, ...]:
     """The words of the last link among `actions`, parameter files put in place. Raises: RunError: there is none."""
     links = [action for action in actions if action.get("mnemonic") == LINK_MNEMONIC]
     if not links:
@@ -79,7 +81,7 @@ def last_link(actions: list[Mapping[str, Any]], base: str) -> tuple[str, ...]:
     return tuple(link_words(links[-1], base))
 
 
-def _sources(actions: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _sources(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Object file → its source, for compile actions."""
     for action in actions:
         if action.get("mnemonic") == COMPILE_MNEMONIC:
