@@ -105,7 +105,9 @@ class NodeTest(ScratchTestCase):
         (self.model / "output_spec.json").write_text("none")
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})}, model_dir=self.model)
         self.assert_as_locally([request])
-        self.assertIn(str(self.model), self.compile(request, Packer()).detail)
+        outcome = self.compile(request, Packer())
+        assert isinstance(outcome, CompileFailure)
+        self.assertIn(str(self.model), outcome.detail)
 
     def test_embeddings_are_refused(self):
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})})

@@ -82,6 +82,7 @@ class FailureTest(AttemptsTestCase):
     def test_messages_need_not_be_the_same(self):
         outcome = self.outcome((REFUSED, "error at 0x1234"), (REFUSED, "error at 0x5678"))
         self.assert_failed(outcome, FailureKind.COMPILE_ERROR, REFUSED)
+        assert isinstance(outcome, CompileFailure)
         self.assertIn("0x5678", outcome.detail)
 
     def test_a_second_success_is_the_result(self):
@@ -94,6 +95,7 @@ class FailureTest(AttemptsTestCase):
     def test_three_failures_of_three_kinds_are_a_failure_too(self):
         outcome = self.outcome(CRASHED, ABORTED, (REFUSED, "error: why"))
         self.assert_failed(outcome, FailureKind.UNSTABLE, None)
+        assert isinstance(outcome, CompileFailure)
         self.assertIn("SIGSEGV; crash: SIGABRT; compile_error: exit code 1: error: why", outcome.detail)
 
     def test_what_fails_in_another_first_attempt_only_does_not_count(self):

@@ -108,7 +108,7 @@ class TargetsTest(unittest.TestCase):
                     linked_object(compiled(self.folder, target, source), ())
                     for source in (_SOURCE, _SOURCE.replace("local", "inner"), _SOURCE.replace("99", "98"))
                 )
-                self.assertIsNotNone(first)
+                assert first is not None and renamed is not None and other is not None
                 self.assertNotEqual(first.linked, other.linked)
                 self.assertNotEqual(first.names, renamed.names)
 

@@ -204,9 +204,9 @@ class RequestTest(unittest.TestCase):
     def test_a_log_and_a_model_need_a_problem(self):
         clang, module = pathlib.Path("clang"), Module.at("m", "m.bc", ())
         CompileRequest(clang, module, want_log=False, want_object=True)
-        for settings in ({}, {"want_log": False, "model_dir": pathlib.Path("model")}):
+        for wants_log, model_dir in ((True, None), (False, pathlib.Path("model"))):
             with self.assertRaisesRegex(ValueError, "m: a log and a model need a problem"):
-                CompileRequest(clang, module, **settings)
+                CompileRequest(clang, module, model_dir=model_dir, want_log=wants_log)
 
     def test_decisions_need_a_problem_that_takes_them(self):
         clang, module = pathlib.Path("clang"), Module.at("m", "m.bc", ())
@@ -234,9 +234,11 @@ class ClassifyTest(unittest.TestCase):
             ),
         ):
             failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request, "work")
+            assert failure is not None
             self.assertEqual(failure.kind, kind, failure)
         self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request, "work"))
         hung = classify(ProcessOutcome(-9, "", True, 1.0), request, "work")
+        assert hung is not None
         self.assertEqual(hung.kind, FailureKind.TIMEOUT)
 
     def test_ends_that_say_nothing_about_the_module(self):
@@ -264,6 +266,7 @@ class ClassifyTest(unittest.TestCase):
         )
         request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM, pathlib.Path("a/model"))
         failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request, "work")
+        assert failure is not None
         self.assertEqual(failure.kind, FailureKind.COMPILE_ERROR)
         self.assertEqual(
             failure.detail.splitlines(),

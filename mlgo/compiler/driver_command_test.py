@@ -52,6 +52,7 @@ class DriverCommandTest(unittest.TestCase):
     def test_a_corpus_gets_the_cc1_command(self):
         found = with_cc1_override(self.corpus(_DOCUMENT), CLANG)
         self.assertEqual(found.modules[0].command, found.command_override)
+        assert found.command_override is not None
         self.assertEqual(found.command_override[0], "-cc1")
         for other in (["-cc1", "-O2"], ["-O2"], ["<UNSPECIFIED>"], None):
             corpus = self.corpus(other)

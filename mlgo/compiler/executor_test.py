@@ -19,6 +19,16 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 
 
+def _comparable(outcome: CompileResult | CompileFailure) -> object:
+    """A failure, or the content of the log."""
+    if isinstance(outcome, CompileFailure):
+        return outcome
+    log = outcome.log
+    assert log is not None
+    features = [feature.tobytes() for feature in log.features.values()]
+    return log.contexts, log.actions.tobytes(), log.outcomes.tobytes(), features
+
+
 class ExecutorTest(ScratchTestCase):
     def setUp(self):
         super().setUp()
@@ -42,19 +52,7 @@ class ExecutorTest(ScratchTestCase):
         for workers in (1, 4):
             outcomes = list(LocalExecutor(workers).run_ordered(self.requests(modules)))
             self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
-            seen.append(
-                [
-                    outcome
-                    if isinstance(outcome, CompileFailure)
-                    else (
-                        outcome.log.contexts,
-                        outcome.log.actions.tobytes(),
-                        outcome.log.outcomes.tobytes(),
-                        [feature.tobytes() for feature in outcome.log.features.values()],
-                    )
-                    for outcome in outcomes
-                ]
-            )
+            seen.append(list(map(_comparable, outcomes)))
         self.assertEqual(seen[0], seen[1])
 
     def test_requests_are_taken_as_they_are_needed(self):
@@ -84,11 +82,13 @@ class ExecutorTest(ScratchTestCase):
 
     def test_keyboard_interrupt_kills_what_runs_and_propagates(self):
         modules = {f"m{index}": FakeModule.bitcode({}, "hang_with_grandchild") for index in range(4)}
+        main_thread = threading.main_thread().ident
+        assert main_thread is not None
 
         def interrupt():
             while len(list(self.work.iterdir())) < 2:
                 time.sleep(0.01)
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            signal.pthread_kill(main_thread, signal.SIGINT)
 
         interrupter = threading.Thread(target=interrupt)
         interrupter.start()

@@ -94,7 +94,7 @@ class AgainstTheLinkerTest(unittest.TestCase):
     def _folded(self, *objects: pathlib.Path) -> set[frozenset[str]]:
         """Functions that ld.lld folds."""
         flags = ["-pie", "--export-dynamic", "--unresolved-symbols=ignore-all", "--icf=all", "--print-icf-sections"]
-        command = [LINKER, *flags, "--entry=0", *objects, "-o", self.folder / "image"]
+        command: list[str | pathlib.Path] = [LINKER, *flags, "--entry=0", *objects, "-o", self.folder / "image"]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         groups: list[set[str]] = []
         for line in printed.splitlines():
@@ -145,6 +145,8 @@ class AgainstTheLinkerTest(unittest.TestCase):
 
 
 class DamageTest(unittest.TestCase):
+    content: bytes
+
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as temporary:

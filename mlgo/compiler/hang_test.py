@@ -77,6 +77,7 @@ class ActivityTest(unittest.TestCase):
     def test_true_processes(self):
         code = "import time\nwhile time.process_time() < 0.1: pass\nprint(flush=True)\ntime.sleep(3600)"
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
             try:
                 process.stdout.readline()
                 os.kill(process.pid, signal.SIGSTOP)

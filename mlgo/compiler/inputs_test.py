@@ -8,7 +8,6 @@ import unittest
 import zipfile
 from unittest import mock
 
-from mlgo.compiler import inputs
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
@@ -97,13 +96,13 @@ class InputsTest(ScratchTestCase):
         bitcode.symlink_to("/dev/zero")
         request = CompileRequest(pathlib.Path("clang"), Module.at("m", bitcode, ("-cc1",)), PROBLEM, workdir=self.work)
         outcome = compile_module(request)
-        self.assertIsInstance(outcome, CompileFailure)
+        assert isinstance(outcome, CompileFailure)
         self.assertEqual((outcome.kind, outcome.detail), (FailureKind.COMPILE_ERROR, "module.bc is not a regular file"))
 
     def test_a_full_disk(self):
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         with (
-            mock.patch.object(inputs.os, "sendfile", side_effect=full),
+            mock.patch.object(os, "sendfile", side_effect=full),
             self.assertRaisesRegex(RunError, "while placing module.bc of a/b.c: no space is left there. free space"),
         ):
             place_inputs(self.request(), str(self.work))

@@ -76,7 +76,9 @@ class GoodStreamTest(unittest.TestCase):
         stream = ObservationStream(EVICTION, "c")
         stream.room()[: len(data)] = data
         stream.received(len(data))
-        features = stream.next_observation().features
+        observation = stream.next_observation()
+        assert observation is not None
+        features = observation.features
         for spec in EVICTION.observation_specs:
             self.assertEqual((features[spec.name].shape, str(features[spec.name].dtype)), (spec.shape, spec.dtype))
         with self.assertRaisesRegex(ValueError, "read-only"):

@@ -111,9 +111,11 @@ class GoodCompileTest(InteractiveTestCase):
     def test_features_hold_until_the_answer(self):
         with InteractiveCompile(self.request()) as session:
             first = session.observe()
+            assert first is not None
             kept = first.features["nr_urgent"].copy()
             session.answer(first_legal(first.features))
             second = session.observe()
+            assert second is not None
             self.assertIs(first.features["nr_urgent"], second.features["nr_urgent"])
             self.assertFalse(np.array_equal(kept, second.features["nr_urgent"]))
 
@@ -168,6 +170,8 @@ class FailureTest(InteractiveTestCase):
 
 
 class RepeatTest(InteractiveTestCase):
+    seen: list[tuple[str, int, dict[str, bytes]]]
+
     def setUp(self):
         super().setUp()
         self.enterContext(mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * attempts.MAX_REPEATS))
@@ -230,6 +234,7 @@ class MisuseTest(InteractiveTestCase):
             with self.assertRaisesRegex(RuntimeError, "answer\\(\\) without an observation"):
                 session.answer(0)
             observation = session.observe()
+            assert observation is not None
             with self.assertRaisesRegex(RuntimeError, "observe\\(\\) while the last observation is not answered"):
                 session.observe()
             with self.assertRaisesRegex(RuntimeError, "has not come to its end"):
@@ -267,7 +272,9 @@ class LeavingTest(InteractiveTestCase):
     def test_interrupt(self):
         interrupt = threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT))
         with self.assertRaises(KeyboardInterrupt), InteractiveCompile(self.request("hang_inside")) as session:
-            session.answer(first_legal(session.observe().features))
+            observation = session.observe()
+            assert observation is not None
+            session.answer(first_legal(observation.features))
             interrupt.start()
             session.observe()
         interrupt.join()

@@ -14,11 +14,11 @@ from mlgo.run import locate
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 
 
-def objects(corpus: Corpus, workdir: pathlib.Path) -> dict[str, bytes | None]:
+def objects(corpus: Corpus, workdir: pathlib.Path) -> dict[str, bytes]:
     compiled = {}
     for module in corpus.modules:
         outcome = compile_module(CompileRequest(CLANG, module, want_log=False, want_object=True, workdir=workdir))
-        assert isinstance(outcome, CompileResult), outcome
+        assert isinstance(outcome, CompileResult) and outcome.object_bytes is not None, outcome
         compiled[module.name] = outcome.object_bytes
     return compiled
 

@@ -23,6 +23,14 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 
 
+def _comparable(outcome: CompileResult | CompileFailure) -> object:
+    """A failure, or what the log has of contexts."""
+    if isinstance(outcome, CompileFailure):
+        return outcome
+    assert outcome.log is not None
+    return outcome.log.contexts, outcome.log.outcomes.tobytes()
+
+
 class ByServer:
     """Makes a test of single compiles use a server."""
 
@@ -117,12 +125,7 @@ class ServerExecutorTest(ScratchTestCase):
         for name, executor in (("processes", LocalExecutor(2)), ("servers", self.executor(2))):
             outcomes = list(executor.run_ordered(requests))
             self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
-            found[name] = [
-                outcome
-                if isinstance(outcome, CompileFailure)
-                else (outcome.log.contexts, outcome.log.outcomes.tobytes())
-                for outcome in outcomes
-            ]
+            found[name] = list(map(_comparable, outcomes))
         self.assertEqual(found["processes"], found["servers"])
         kinds = [outcome.kind for outcome in found["servers"] if isinstance(outcome, CompileFailure)]
         self.assertEqual(kinds, [FailureKind.CRASH, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY])
@@ -223,7 +226,7 @@ class ServerExecutorTest(ScratchTestCase):
         self.assertEqual(list(self.work.iterdir()), [])
 
     def test_without_a_server(self):
-        told = []
+        told: list[str] = []
         self.assertIsInstance(executor_for(self.clang, 1, tell=told.append), LocalExecutor)
         self.assertEqual(len(told), 1)
         self.assertIn(f"no compile server beside {self.clang}", told[0])

@@ -16,6 +16,7 @@ from mlgo.compiler.testing import log_writer, training_log_reference
 from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as SMALL
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
+from mlgo.compiler.training_log_scan import ScanFailure
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
@@ -381,7 +382,7 @@ class HeaderTest(unittest.TestCase):
         with tempfile.TemporaryFile() as file:
             file.write(log)
             file.seek(body)
-            with self.assertRaises(training_log_native.ScanFailure) as caught:
+            with self.assertRaises(ScanFailure) as caught:
                 training_log_native.scan_file(file.fileno(), body, 80, layout)
         self.assertEqual(caught.exception.error.name, "TOO_MANY_OBSERVATIONS")
 

@@ -26,13 +26,13 @@ class ComparisonTest(unittest.TestCase):
         target = self.folder / "m.o"
         given = self.folder / "m.c"
         given.write_text(source, encoding="utf-8")
-        command = [CLANG, *_TARGET, "-O2", *options, "-x", language, "-c", given, "-o", target]
-        subprocess.run(command, check=True, cwd=self.folder)
+        flags = [*_TARGET, "-O2", *options, "-x", language]
+        subprocess.run([CLANG, *flags, "-c", given, "-o", target], check=True, cwd=self.folder)
         return target.read_bytes()
 
     def difference(self, original: bytes, compiled: bytes) -> Difference:
         found = self.comparer.difference(original, compiled)
-        self.assertIsNotNone(found)
+        assert found is not None
         return found
 
     def test_same_bytes(self):
@@ -93,13 +93,14 @@ class ComparisonTest(unittest.TestCase):
                 original = self.compiled(*options, "-Xclang", "-fembed-bitcode=all", source=source)
                 self.compiled(*options, "-emit-llvm", "-Xclang", "-disable-llvm-passes", source=source)
                 (self.folder / "m.o").replace(self.folder / "m.bc")
-                again = [CLANG, *_TARGET, *options, "-O2", "-c", "m.bc", "-o", "again.o"]
-                subprocess.run(again, check=True, cwd=self.folder)
+                again = [*_TARGET, *options, "-O2", "-c", "m.bc", "-o", "again.o"]
+                subprocess.run([CLANG, *again], check=True, cwd=self.folder)
                 compiled = (self.folder / "again.o").read_bytes()
                 found = self.comparer.difference(original, compiled)
                 if "-fno-unique-section-names" in options:
                     self.assertIsNone(found)
                     continue
+                assert found is not None
                 self.assertEqual(found.reason, Reason.LOCAL_NAMES, found)
                 self.assertRegex(found.detail, r"only local names differ: .*switch.table.f\.\d -> .*switch.table.f\.1")
                 self.assertEqual(

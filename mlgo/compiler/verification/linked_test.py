@@ -31,6 +31,8 @@ int f(int a) { return own(a + 1) + weak(a) + twice(a); }
 
 
 class LinkedTest(unittest.TestCase):
+    objects: dict[str, bytes]
+
     @classmethod
     def setUpClass(cls):
         cls.objects = {}
@@ -62,8 +64,9 @@ class LinkedTest(unittest.TestCase):
         is_global = any(symbols[index].binding for index in chosen)
         self.assertEqual(self.linked(renamed) == self.linked(content), not is_global)
         if not is_global:
-            names = linked_object(renamed, _EMBEDDED).names - linked_object(content, _EMBEDDED).names
-            self.assertEqual(names, {f"other.{index}" for index in chosen})
+            after, before = linked_object(renamed, _EMBEDDED), linked_object(content, _EMBEDDED)
+            assert after is not None and before is not None
+            self.assertEqual(after.names - before.names, {f"other.{index}" for index in chosen})
 
     def test_every_byte_that_is_linked_counts(self):
         for name in ("plain", "sections"):
@@ -84,6 +87,7 @@ class LinkedTest(unittest.TestCase):
     def test_embedded_sections_and_places_in_the_file_do_not_count(self):
         embedding = self.objects["embedding"]
         without = linked_object(embedding, ())
+        assert without is not None
         self.assertNotEqual(self.linked(embedding), without.linked)
         self.assertEqual(len(without.linked.parts), len(self.linked(embedding).parts) + 2)
         self.assertEqual(self.linked(_renamed(embedding, {})), self.linked(embedding))

@@ -30,8 +30,8 @@ class VerifyTest(unittest.TestCase):
             (folder / "a b").mkdir(parents=True, exist_ok=True)
             source = self.root / "m.c"
             source.write_text(f"int {name}(int a) {{ return a * 3; }}\n", encoding="utf-8")
-            bitcode = ["-emit-llvm", "-Xclang", "-disable-llvm-passes", "-c", source, "-o", folder / f"a b/{name}.bc"]
-            subprocess.run([CLANG, "--target=x86_64-pc-linux-gnu", "-O2", *bitcode], check=True)
+            flags = ["--target=x86_64-pc-linux-gnu", "-O2", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
+            subprocess.run([CLANG, *flags, "-c", source, "-o", folder / f"a b/{name}.bc"], check=True)
             (folder / f"a b/{name}.cmd").write_bytes(join_command(command))
         names = [f"a b/{name}" for name in commands]
         (folder / "corpus_description.json").write_text(
