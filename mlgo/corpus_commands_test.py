@@ -22,7 +22,7 @@ class CommandCase(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def run_command(self, command, *arguments: str) -> tuple[str, str]:
+    def run_command(self, command, *arguments: str | pathlib.Path) -> tuple[str, str]:
         stdout, stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
             self.assertEqual(command.run([str(argument) for argument in arguments]), ExitCode.DONE)

@@ -8,6 +8,7 @@ import unittest
 
 from mlgo.corpus import assemble, command, split, writer
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.description import LICENCES_NAME
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -95,7 +96,7 @@ class AssembleTest(unittest.TestCase):
     def test_licences(self):
         (self.root / "n.c").write_bytes(b"// SPDX-License-Identifier: Zlib\n")
         self.assemble([self.module("m.c"), self.module("n.c", b"-cc1\0-O3\0", file="n.c")])
-        licences = json.loads((self.root / "out" / writer.LICENCES_NAME).read_bytes())
+        licences = json.loads((self.root / "out" / LICENCES_NAME).read_bytes())
         self.assertEqual(licences, {"modules": {"m.c": "MIT", "n.c": "Zlib"}})
 
     def test_what_has_no_bitcode_is_counted_and_listed(self):

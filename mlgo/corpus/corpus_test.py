@@ -91,14 +91,10 @@ class CorpusTest(CorpusCase):
         self.assertEqual(module.licence, "NOASSERTION")
 
     def test_a_thinlto_corpus(self):
-        description = {
-            "modules": ["a/one.c", "b/two.c"],
-            "has_thinlto": True,
-            "global_command_override": ["-cc1", "-O3"],
-        }
-        self.describe(self.root, description)
+        modules = ["a/one.c", "b/two.c"]
+        self.describe(self.root, {"modules": modules, "has_thinlto": True, "global_command_override": ["-cc1", "-O3"]})
         self.refused("a/one.c.thinlto.bc: does not exist")
-        for name in description["modules"]:
+        for name in modules:
             (self.root / f"{name}.cmd").unlink()
             (self.root / f"{name}.thinlto.bc").write_bytes(b"INDEX")
         corpus = Corpus.load(self.root)

@@ -140,8 +140,13 @@ class FileRootsTest(unittest.TestCase):
         FileRoots([self.build]).check(self.build / "circle")
 
     def test_the_copy_is_not_made(self):
-        copied = []
-        add = FileRoots([self.build]).guarded(lambda path: copied.append(path) or "files/a")
+        copied: list[pathlib.Path] = []
+
+        def copy(path: pathlib.Path) -> str:
+            copied.append(path)
+            return "files/a"
+
+        add = FileRoots([self.build]).guarded(copy)
         with self.assertRaisesRegex(RunError, "file /etc/hostname: lies outside of the build"):
             add(pathlib.Path("/etc/hostname"))
         self.assertEqual(copied, [])

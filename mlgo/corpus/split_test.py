@@ -64,7 +64,7 @@ class SplitTest(unittest.TestCase):
             self.assertEqual(list(whole), names)
             for name in names:
                 self.assertEqual(way([name], one_in), {name: whole[name]})
-        folders = {}
+        folders: dict[str, str] = {}
         for name, part in split.by_directory(names, (), one_in).items():
             self.assertEqual(folders.setdefault(name.rpartition("/")[0], part), part)
         self.assertEqual(split.by_hash(names), {name: split.part_of(name) for name in names})

@@ -151,7 +151,7 @@ class ReadingTest(ArchiveCase):
         corpus = Corpus.load(self.packed(gzip.compress(tar_of(files), 1)))
         order = list(corpus.modules) * 2
         noise.shuffle(order)
-        wrong = []
+        wrong: list[str] = []
 
         def read(modules):
             wrong.extend(module.name for module in modules if module.read_bitcode() != files[f"{module.name}.bc"])

@@ -169,7 +169,7 @@ class BazelAqueryTest(InputTest):
         self.assertEqual(stated(listing), ["bazel-out/k8-opt/bin/pkg/a.o"])
 
     def test_the_last_link(self):
-        actions = [
+        actions: list[dict[str, object]] = [
             {"mnemonic": "CppLink", "arguments": ["tool", "first"]},
             {
                 "mnemonic": "CppLink",

@@ -80,9 +80,9 @@ class FilesOfObjectsTest(unittest.TestCase):
             self.assertEqual(caught.exception.kind, Kind.FILE_OUTSIDE)
 
     def test_files_of_the_build_and_of_the_flag(self):
-        self.assertIn(
-            "-fprofile-sample-use=files/0123456789abcdef-a", self.read("-fprofile-sample-use=a.profdata").command
-        )
+        command = self.read("-fprofile-sample-use=a.profdata").command
+        assert command is not None
+        self.assertIn("-fprofile-sample-use=files/0123456789abcdef-a", command)
         self.read(f"-fprofile-sample-use={self.secret}", allowed=(self.root,))
         self.assertEqual(self.copied, [self.build / "a.profdata", self.secret])
         module = self.read(*EMBEDDED_LATE, "-fthinlto-index=a.profdata", distributed=True)
@@ -91,11 +91,13 @@ class FilesOfObjectsTest(unittest.TestCase):
     def test_odd_files_are_left_out(self):
         """A module saved by lld, which is read whole."""
         path = self.build / "a.o.3.import.bc"
+
+        def make_large() -> None:
+            path.touch()
+            os.truncate(path, 200 * 1024**3)
+
         for make, message in (
-            (
-                lambda: path.touch() or os.truncate(path, 200 * 1024**3),
-                "has a part of 214748364800 bytes at 0, more than",
-            ),
+            (make_large, "has a part of 214748364800 bytes at 0, more than"),
             (lambda: os.mkfifo(path), "cannot be read: it is a pipe, not a file"),
             (lambda: path.symlink_to("/dev/zero"), "cannot be read: it is a device, not a file"),
             (path.mkdir, "cannot be read: it is a directory, not a file"),

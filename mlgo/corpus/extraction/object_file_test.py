@@ -57,6 +57,7 @@ class FormatsTest(ObjectFileTest):
                 path = self.compiled("f.o", SOURCE, f"--target={target}")
                 found = embedded_in(path.read_bytes())
                 self.assertEqual(found, self.dumped(path))
+                assert found.bitcode is not None and found.command is not None
                 self.assertEqual(bitcode.module_count(found.bitcode), 1)
                 self.assertTrue(found.command.startswith(b"-cc1\0-triple\0"))
                 self.assertEqual(embedded_in(path.read_bytes(), SectionNames(".no", ".no")), Embedded(None, None))
@@ -80,6 +81,7 @@ class FormatsTest(ObjectFileTest):
             with span_of(path.read_bytes()) as span:
                 for place in (str(path), None):
                     found = read(span, place)
+                    assert found.bitcode is not None and found.command is not None
                     self.assertEqual(bitcode.module_count(found.bitcode), 1, target)
                     self.assertTrue(found.command.startswith(b"-cc1\0-triple\0"), target)
 
@@ -87,7 +89,9 @@ class FormatsTest(ObjectFileTest):
         self.compiled("f.o", SOURCE)
         self.compiled("g.o", "int g;")
         self.run_tool("ld.lld", "-r", "f.o", "g.o", "-o", "fg.o")
-        self.assertEqual(bitcode.module_count(embedded_in((self.root / "fg.o").read_bytes()).bitcode), 2)
+        found = embedded_in((self.root / "fg.o").read_bytes()).bitcode
+        assert found is not None
+        self.assertEqual(bitcode.module_count(found), 2)
 
     def test_a_linked_program_is_no_object(self):
         self.compiled("f.o", SOURCE)

@@ -15,9 +15,9 @@ class ReportTest(unittest.TestCase):
         content = REPORT.to_json()
         self.assertEqual((content["objects"], content["modules"], content["failures"]), (6, 1, 4))
         self.assertEqual(content["counts"], {"no_bitcode": 1, "missing_object": 4})
-        self.assertEqual(
-            content["left_out"][-1], {"name": "s.o", "kind": "no_bitcode", "reason": "has no bitcode section"}
-        )
+        left_out = content["left_out"]
+        assert isinstance(left_out, list)
+        self.assertEqual(left_out[-1], {"name": "s.o", "kind": "no_bitcode", "reason": "has no bitcode section"})
 
     def test_the_summary_has_three_examples_of_a_kind(self):
         self.assertRegex("\n".join(REPORT.lines()), r"4 that do not exist .*: a\.o, b\.o, c\.o, \.\.\.$")

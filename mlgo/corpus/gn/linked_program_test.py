@@ -3,11 +3,11 @@
 import json
 import pathlib
 import tempfile
-import types
 import unittest
 from unittest import mock
 
 from mlgo.corpus.gn import gn_build, linked_program
+from mlgo.corpus.gn.source_root import Layout
 from mlgo.run.exit_codes import RunError
 
 _COMPILE = (
@@ -94,13 +94,15 @@ class KeepTest(unittest.TestCase):
         for path, text in contents.items():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).write_text(text)
-        layout = types.SimpleNamespace(build=self.folder / "src/out/corpus")
-        self.configured = types.SimpleNamespace(tools=None, layout=layout, environment={})
+        tools = gn_build.Tools(self.folder / "gn", self.folder / "ninja")
+        self.configured = gn_build.Configured(Layout(self.folder), tools, environment={})
 
     def keep(self, program):
         with (
             mock.patch("mlgo.corpus.gn.gn_build.commands", lambda *_: _LINES),
-            mock.patch("mlgo.corpus.gn.gn_build.query", lambda _, paths: sum(map(_QUERIES.get, paths), [])),
+            mock.patch(
+                "mlgo.corpus.gn.gn_build.query", lambda _, paths: [line for path in paths for line in _QUERIES[path]]
+            ),
         ):
             linked_program.keep(self.configured, program, self.folder / "corpus", self.folder / "kept")
 

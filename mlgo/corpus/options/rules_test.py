@@ -202,6 +202,7 @@ class AnyWordsTest(unittest.TestCase):
             self.assertIn(name, table.llvm)
             self.assertNotIn(name, llvm_rules.WRITES)
             if name in llvm_rules.READS:
+                assert option.value is not None
                 self.assertRegex(option.value, CARRIED_FILE)
         # What was kept is kept as it is: the compile's command is what was judged.
         self.assertEqual(CompileCommand(kept).portable, kept)
