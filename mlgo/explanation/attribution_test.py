@@ -109,7 +109,9 @@ class AttributionTest(unittest.TestCase):
 
     def test_the_formula_is_the_policy(self):
         network = states.linear(INLINING, _TWO, 3.0)
-        start, pieces = formula(network)
+        found = formula(network)
+        assert found is not None
+        start, pieces = found
         self.assertAlmostEqual(start, 3.0, places=3)
         self.assertEqual(
             {piece.feature: round(piece.adds, 2) for piece in pieces},

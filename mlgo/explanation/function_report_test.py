@@ -29,7 +29,7 @@ def _report(network, problem, recorded, count, name="f0", all_values=False, reas
         asked, problem, recorded, answers, range(count), typical_of(problem, [recorded], [answers.observations])
     )
     sections = [
-        Section("Here", "A remark.", explained, count + 2, sum(each.differs for each in explained)),
+        Section("Here", "A remark.", explained, count + 2, int(answers.known_differs[:count].sum())),
         Section("There", "None.", [], 0, None),
     ]
     return FunctionReport(
@@ -131,7 +131,7 @@ class FunctionReportTest(unittest.TestCase):
             [
                 tag
                 for tag, attributes in seen.tags
-                if not {attributes.get("src", "#"), attributes.get("href", "#")[:1]} <= {"#", "d"}
+                if not {attributes.get("src", "#"), (attributes.get("href", "#") or "")[:1]} <= {"#", "d"}
             ]
         )
         self.assertNotRegex(seen.text, r"url\(|@import|https?:")

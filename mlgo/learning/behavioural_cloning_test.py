@@ -11,7 +11,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning.behavioural_cloning import majority_accuracy, split_by_function, train_bc
+from mlgo.learning.behavioural_cloning import BcResult, majority_accuracy, split_by_function, train_bc
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.exact_network import exact_network
@@ -45,6 +45,8 @@ class _KilledAfter(Silent):
 
 
 class BehaviouralCloningTest(unittest.TestCase):
+    result: BcResult
+
     @classmethod
     def setUpClass(cls):
         cls.result = _clone()

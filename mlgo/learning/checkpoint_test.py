@@ -29,9 +29,15 @@ class CheckpointTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
+    def loaded(self):
+        """(arrays, facts) of the checkpoint, which is there."""
+        found = load_checkpoint(self.folder, "c")
+        assert found is not None
+        return found
+
     def test_round_trip(self):
         save_checkpoint(self.folder, "c", _ARRAYS, {"step": 3})
-        arrays, facts = load_checkpoint(self.folder, "c")
+        arrays, facts = self.loaded()
         self.assertEqual(facts, {"step": 3})
         self.assertEqual(set(arrays), set(_ARRAYS))
         for name, value in _ARRAYS.items():
@@ -55,13 +61,13 @@ class CheckpointTest(unittest.TestCase):
         self.assertIsNone(load_checkpoint(self.folder, "c"))
         for step in range(3):
             save_checkpoint(self.folder, "c", {"a": np.full(3, step)}, {"step": step})
-        self.assertEqual(load_checkpoint(self.folder, "c")[1], {"step": 2})
+        self.assertEqual(self.loaded()[1], {"step": 2})
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
     def test_arrays_of_an_interrupted_save_are_not_looked_at(self):
         save_checkpoint(self.folder, "c", {"a": np.zeros(3)}, {"step": 1})
         (self.folder / "c-0123456789abcdef.npz").write_bytes(b"half")
-        self.assertEqual(load_checkpoint(self.folder, "c")[1], {"step": 1})
+        self.assertEqual(self.loaded()[1], {"step": 1})
 
     def test_arrays_that_a_killed_save_has_left_can_be_removed(self):
         save_checkpoint(self.folder, "c", {"a": np.zeros(3)}, {})

@@ -30,6 +30,7 @@ class JudgeTest(unittest.TestCase):
 
     def test_metrics_that_are_not_finite(self):
         found = judge([_HEALTHY, _HEALTHY | {"kl": float("nan")}], _RULES)
+        assert found is not None
         self.assertEqual(found.kind, Divergence.NOT_FINITE)
         self.assertRegex(str(found), "iteration 1: its kl is nan. Resume with a smaller learning rate")
 
@@ -38,12 +39,14 @@ class JudgeTest(unittest.TestCase):
         self.assertIsNone(judge([_HEALTHY, collapsed], _RULES))
         self.assertIsNone(judge([collapsed], _RULES))
         found = judge([collapsed, collapsed], _RULES)
+        assert found is not None
         self.assertEqual(found.kind, Divergence.COLLAPSED_ENTROPY)
         self.assertRegex(str(found), "iteration 1: the entropy of decisions is 1e-05, for 2 iterations below 0.001")
 
     def test_equal_returns_of_decisions_and_of_candidates(self):
         for name in ("return_deviation", "improvement_deviation"):
             found = judge([{name: 0.0}, {name: 1e-9}], _RULES)
+            assert found is not None
             self.assertEqual(found.kind, Divergence.EQUAL_RETURNS)
             self.assertRegex(str(found), "all returns have been equal for 2 iterations")
             self.assertIsNone(judge([{name: 0.0}, {name: 0.1}], _RULES))

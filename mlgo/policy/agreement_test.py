@@ -186,7 +186,7 @@ class AgreementTest(unittest.TestCase):
                 tflite.template_for(network, problem, exploring=False)
 
     def test_ordinary_observations_reach_every_kind_of_answer(self):
-        found = {name: set() for name in PROBLEMS}
+        found: dict[str, set[float]] = {name: set() for name in PROBLEMS}
         for name in PROBLEMS:
             problem, random = load_problem(name), np.random.default_rng(1)
             for _ in range(600):
@@ -285,6 +285,7 @@ class ExploringTest(unittest.TestCase):
             for spec in problem.observation_specs
             for name in [spec.name]
         }
+        assert problem.output_unit is not None
         greedy = float(decide(network, problem, observation)[0]) / problem.output_unit
         self.assertTrue(1 < greedy < 2046, greedy)
         template = tflite.template_for(network, problem, exploring=True)

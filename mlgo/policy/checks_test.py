@@ -193,7 +193,7 @@ class DirectoryTest(unittest.TestCase):
     def test_missing_tensors(self):
         for missing in ("policy/0/kernel", "policy/1/bias", "policy/logits/kernel"):
             weights = {name: value for name, value in _network().weights.items() if name != missing}
-            self.assertIn(f"the tensor '{missing}' is missing", weights_fault(weights, 2))
+            self.assertIn(f"the tensor '{missing}' is missing", weights_fault(weights, 2) or "")
         self.assertIsNone(weights_fault(_network().weights, 2))
 
 

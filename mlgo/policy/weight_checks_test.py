@@ -29,7 +29,7 @@ class ValuesTest(unittest.TestCase):
     def test_graphs_use_infinity_on_purpose_in_scalars_vectors_and_fills(self):
         for values in (np.array(math.inf), np.array([-math.inf, 1.0, math.inf]), np.full((2, 3), -math.inf)):
             self.assertIsNone(constant_fault("w", values))
-        self.assertIn("1 values that are infinite", constant_fault("w", np.array([[1.0, math.inf]])))
+        self.assertIn("1 values that are infinite", constant_fault("w", np.array([[1.0, math.inf]])) or "")
 
 
 class GraphTest(unittest.TestCase):
@@ -71,9 +71,8 @@ class GraphTest(unittest.TestCase):
             self.assertEqual(variables_fault(self.graph_with_variable(), pathlib.Path(prefix)), fault)
 
     def test_variables_that_cannot_be_read(self):
-        self.assertRegex(
-            variables_fault(self.graph_with_variable(), self.folder / "absent"), r"^cannot be read \(.+\)$"
-        )
+        fault = variables_fault(self.graph_with_variable(), self.folder / "absent")
+        self.assertRegex(fault or "", r"^cannot be read \(.+\)$")
         self.assertIsNone(variables_fault(tf.Graph().as_graph_def(), self.folder / "absent"))
 
 

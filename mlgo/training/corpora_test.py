@@ -5,6 +5,7 @@ import io
 import pathlib
 import tempfile
 import unittest
+from collections.abc import Mapping
 
 from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
@@ -72,6 +73,7 @@ class CorporaTest(unittest.TestCase):
     def test_held_out_modules_that_differ_stay(self):
         inputs = self.two({"a": 1}, {"b": 2, "c": 3})
         corpora = open_corpora(inputs, PROBLEM)
+        assert inputs.held_out_corpus is not None
         self.assertEqual(corpora.by_part["held_out"].digest, Corpus.load(inputs.held_out_corpus).digest)
         self.assertEqual(corpora.equal, {})
 
@@ -119,7 +121,8 @@ class CorporaTest(unittest.TestCase):
         names = [f"m{index}" for index in range(32)]
         plain = split_modules(names, corpora, RunSettings(), inputs)
         without_names = {"training": {"inputs": {"train_corpus": "c"}, "split": {"validation": {"modules": 4}}}}
-        for record in ({}, {"training": []}, without_names):
+        records: tuple[Mapping[str, object], ...] = ({}, {"training": []}, without_names)
+        for record in records:
             found = split_modules(names, corpora, RunSettings(), inputs, unseen_by(record, "c"))
             self.assertEqual(found.validation, plain.validation)
             self.assertIn("the policy to start from may have learned from them", found.describe())

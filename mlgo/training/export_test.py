@@ -22,6 +22,7 @@ class PublishTest(unittest.TestCase):
             self.assertEqual(record, {"problem": "x", "training": {"seed": 7}})
             self.assertEqual((policy / "tflite/model.tflite").read_text(encoding="utf-8"), "tflite/model.tflite")
             build = (policy / "BUILD.bazel").read_text(encoding="utf-8")
+            assert PROBLEM.release_setting is not None
             slot = PROBLEM.release_setting.rpartition(":")[2]
             self.assertIn(f'//release:install -- --prefix="$HOME/mlgo-clang" --{slot}=', build)
             self.assertNotIn("{", build)

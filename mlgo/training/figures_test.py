@@ -33,13 +33,14 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(figures.parse_metrics(content + content[:-1], "x"), ([{"iteration": 0, "kl": 1.0}], []))
 
     def test_any_other_line_is_named(self):
-        for line in (
+        lines: tuple[object, ...] = (
             {"kind": "other", "iteration": 1},
             {"kind": "iteration"},
             [],
             3,
             {"kind": "iteration", "iteration": "1"},
-        ):
+        )
+        for line in lines:
             with self.assertRaisesRegex(RunError, "x, line 2: is neither an iteration's nor a validation's figures"):
                 figures.parse_metrics(
                     b'{"kind": "iteration", "iteration": 0}\n' + json.dumps(line).encode() + b"\n", "x"

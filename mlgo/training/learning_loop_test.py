@@ -124,7 +124,7 @@ class LearningLoopTest(unittest.TestCase):
 
     def test_weights_under_which_a_module_fails_are_not_chosen_for_it(self):
         """The module that was 30 % worse fails later, and the other one is worse than before."""
-        ratios = {"m4": [1.05, 1.3, None], "m5": [1.0, 0.7, 0.75]}
+        ratios: dict[str, list[float | None]] = {"m4": [1.05, 1.3, None], "m5": [1.0, 0.7, 0.75]}
         summary = self.run_loop("run", ValidationExecutor(**ratios), iterations=4)
         self.assertEqual(summary["chosen_iteration"], 2)
         self.assertAlmostEqual(summary["validations"]["4"], (10 * 0.75) ** 0.5, places=2)
@@ -135,7 +135,7 @@ class LearningLoopTest(unittest.TestCase):
         self.assertEqual(self.run_loop("run", ValidationExecutor(**ratios), iterations=8)["chosen_iteration"], 2)
 
     def test_a_module_that_fails_with_the_first_weights_chooses_nothing(self):
-        ratios = {"m4": [None, 1.3], "m5": [1.0, 0.9]}
+        ratios: dict[str, list[float | None]] = {"m4": [None, 1.3], "m5": [1.0, 0.9]}
         self.assertEqual(self.run_loop("run", ValidationExecutor(**ratios), iterations=2)["chosen_iteration"], 2)
         ratios = {"m4": [None, 0.1], "m5": [0.8, 0.85]}
         summary = self.run_loop("run", ValidationExecutor(**ratios), iterations=6)

@@ -11,7 +11,7 @@ NAMES = [f"m{index:02}" for index in range(20)]
 class ModulesOfIterationTest(unittest.TestCase):
     def test_every_module_comes_once_before_any_comes_twice(self):
         for walk in range(3):
-            seen = collections.Counter()
+            seen: collections.Counter[str] = collections.Counter()
             for iteration in range(4 * walk, 4 * walk + 4):
                 seen.update(modules_of_iteration(NAMES, iteration, 5, seed=1))
             self.assertEqual(seen, collections.Counter(NAMES))

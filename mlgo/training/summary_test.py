@@ -61,6 +61,7 @@ class SummaryTest(unittest.TestCase):
             self.assertEqual("not with the policy" in said, lost is not None)
 
     def test_the_policy_is_installed_from_where_it_is(self):
+        assert PROBLEM.release_setting is not None
         slot = PROBLEM.release_setting.rpartition(":")[2]
         for folder in ("/w/out/run", "/elsewhere"):
             self.assertIn(

@@ -10,10 +10,11 @@ import numpy as np
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.observations import concatenate
 from mlgo.learning.testing import synthetic
+from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
-from mlgo.trace.trace import Decisions
+from mlgo.trace.trace import Decisions, Trace
 from mlgo.training import warm_start
 from mlgo.training.settings import configure
 
@@ -43,16 +44,17 @@ class WarmStartTest(unittest.TestCase):
         log = synthetic.features(np.random.default_rng(1), 100)
         actions = synthetic.best(log)
 
-        class Repeated:
+        class Repeated(Trace):
             """A trace whose modules all have the same 100 decisions."""
 
-            records = {f"m{n}": ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(100, 1.0)}) for n in range(40)}
-
-            def decisions(self, name, problem):
+            def decisions(self, name: str, problem: Problem) -> Decisions:
                 return Decisions(name, log, actions, np.zeros(100, np.int32))
 
+        record = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(100, 1.0)})
+        trace = Repeated(self.folder, {f"m{number}": record for number in range(40)})
+
         def packed():
-            parts = warm_start.packed(Repeated(), list(Repeated.records), synthetic.normalizer(), synthetic.PROBLEM, 1)
+            parts = warm_start.packed(trace, list(trace.records), synthetic.normalizer(), synthetic.PROBLEM, 1)
             return concatenate(parts).arrays()
 
         self.assertEqual(len(packed()["chosen"]), 4000)

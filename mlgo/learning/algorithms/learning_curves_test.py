@@ -19,7 +19,11 @@ from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.run import determinism
 
-_ENVIRONMENTS = (synthetic.CategoricalEnvironment(), synthetic.BinaryEnvironment(), synthetic.ContinuousEnvironment())
+_ENVIRONMENTS: tuple[synthetic.Environment, ...] = (
+    synthetic.CategoricalEnvironment(),
+    synthetic.BinaryEnvironment(),
+    synthetic.ContinuousEnvironment(),
+)
 
 
 def _fresh(environment: synthetic.Environment) -> PolicyNetwork:

@@ -2,11 +2,12 @@
 
 import functools
 import unittest
+from typing import Any
 
 import numpy as np
 
 from mlgo.learning.algorithms.bc_max.algorithm import BcMaxConfig
-from mlgo.learning.algorithms.bc_max.learner import BcMaxLearner, best_of, entry_of
+from mlgo.learning.algorithms.bc_max.learner import BcMaxLearner, Remembered, best_of, entry_of
 from mlgo.learning.behavioural_cloning import train_bc
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.cloning_config import BcConfig
@@ -36,11 +37,18 @@ def _sample(variant: int, improvement: float, credits: dict[str, float], answer:
     return Sample("m", variant, improvement, 1.0, part, ("a", "b"), credits)
 
 
+def _entry(sample: Sample) -> Remembered:
+    """What is remembered of a sample with scores."""
+    entry = entry_of(sample)
+    assert entry is not None
+    return entry
+
+
 class BestTest(unittest.TestCase):
     def test_of_a_module_all_decisions_of_the_best_compile(self):
         entries = [
-            entry_of(_sample(0, 0.1, {"a": 0.5, "b": -0.3}, answer=1)),
-            entry_of(_sample(1, 0.2, {"a": 0.1, "b": 0.3}, answer=0)),
+            _entry(_sample(0, 0.1, {"a": 0.5, "b": -0.3}, answer=1)),
+            _entry(_sample(1, 0.2, {"a": 0.1, "b": 0.3}, answer=0)),
         ]
         best = best_of(entries, "module")
         np.testing.assert_array_equal(best.observations.actions, [0, 0, 0, 0])
@@ -48,8 +56,8 @@ class BestTest(unittest.TestCase):
 
     def test_of_a_context_those_of_the_compile_that_was_best_for_it(self):
         entries = [
-            entry_of(_sample(0, 0.1, {"a": 0.5, "b": -0.3}, answer=1)),
-            entry_of(_sample(1, 0.2, {"a": 0.1, "b": 0.3}, answer=0)),
+            _entry(_sample(0, 0.1, {"a": 0.5, "b": -0.3}, answer=1)),
+            _entry(_sample(1, 0.2, {"a": 0.1, "b": 0.3}, answer=0)),
         ]
         best = best_of(entries, "context")
         decided = {
@@ -62,7 +70,7 @@ class BestTest(unittest.TestCase):
         self.assertEqual(digest_of({"l": again.observations.levels}), digest_of({"l": best.observations.levels}))
 
     def test_contexts_without_a_score_are_not_imitated(self):
-        entry = entry_of(_sample(0, 0.1, {"b": 0.5, "gone": 1.0}, answer=1))
+        entry = _entry(_sample(0, 0.1, {"b": 0.5, "gone": 1.0}, answer=1))
         self.assertEqual((entry.contexts, len(entry.observations)), (("b",), 2))
         self.assertIsNone(entry_of(_sample(0, 0.1, {"gone": 1.0}, answer=1)))
         with self.assertRaisesRegex(RunError, "no decision with a score that could be imitated"):
@@ -113,8 +121,9 @@ class BcMaxTest(unittest.TestCase):
     def test_there_must_be_something_to_imitate(self):
         with self.assertRaisesRegex(ValueError, "nothing better to imitate"):
             _learner(exploring_samples=0)
+        unknown: Any = "function"
         with self.assertRaisesRegex(ValueError, "granularity='function'"):
-            BcMaxConfig(granularity="function")
+            BcMaxConfig(granularity=unknown)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """DQN: advantages of decisions are found, the memory rolls, refusals, repetition and resuming byte for byte."""
 
+import dataclasses
 import functools
 import unittest
 
@@ -10,7 +11,7 @@ from mlgo.learning.algorithms.dqn.learner import DqnLearner, remaining_decisions
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
-from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run import determinism
@@ -35,10 +36,9 @@ class DqnTest(unittest.TestCase):
         shown = synthetic.play(_ENVIRONMENT, range(4), _ENVIRONMENT.default).observations
         shown = shown.select(np.arange(256))
         contexts = tuple(str(index) for index in range(256))
-        shown = type(shown)(
-            **{**vars(shown), "group": np.arange(256), "outputs": np.arange(256).astype(np.float32) % 2}
-        )
-        credits = {name: 0.3 if shown.outputs[int(name)] else 0.1 for name in contexts}
+        outputs = np.arange(256).astype(np.float32) % 2
+        shown = dataclasses.replace(shown, group=np.arange(256), outputs=outputs)
+        credits = {name: 0.3 if outputs[int(name)] else 0.1 for name in contexts}
         for iteration in range(3):
             metrics = learner.update(iteration, [Sample("m", 0, 0.2, 1.0, shown, contexts, credits)])
         z = exact_network(learner.network.weights).row_logits(shown.levels)
@@ -50,6 +50,7 @@ class DqnTest(unittest.TestCase):
         learner = _learner(temperature=0.5, final_temperature=0.2, temperature_decay=0.5)
         self.assertEqual([learner.temperature(iteration) for iteration in range(3)], [0.5, 0.25, 0.2])
         variant = learner.variants(1)[0]
+        assert isinstance(variant.network, PolicyNetwork)
         np.testing.assert_allclose(
             variant.network.weights["policy/logits/kernel"] / 4,
             learner.network.weights["policy/logits/kernel"],

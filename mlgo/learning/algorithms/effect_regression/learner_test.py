@@ -1,7 +1,9 @@
 """Effect regression: it finds known effects, and credits no decision with later ones that it made possible."""
 
+import dataclasses
 import types
 import unittest
+from typing import Any
 
 import numpy as np
 
@@ -82,10 +84,10 @@ class EffectTest(unittest.TestCase):
 
     def test_a_preference_holds_from_the_first_policy_on_whatever_is_learned(self):
         limit = next(column.end for column in _YES_NO.normalizer.columns if column.feature == "gain")
-        start = {"start": {"gain": 1.0}, "start_bias": -0.5}
-        preferring = EffectConfig(**start, preferred_below={"gain": (limit, 7.0)})
+        start = EffectConfig(start={"gain": 1.0}, start_bias=-0.5)
+        preferring = dataclasses.replace(start, preferred_below={"gain": (limit, 7.0)})
         learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, preferring)
-        plain = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(**start))
+        plain = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, start)
         rows = np.array([[0], [192]], np.uint8).repeat(_YES_NO.normalizer.width, axis=1)
         logits = [exact_network(each.network.weights).row_logits(rows) for each in (learner, plain)]
         np.testing.assert_allclose(logits[0] - logits[1], [7.0, 0.0], atol=0.05)
@@ -120,7 +122,8 @@ class EffectTest(unittest.TestCase):
         for preferred, problem in (({"gain": (0.123, 7.0)}, "limit 0.123 for gain"), ({"gains": (0.0, 7.0)}, "look")):
             with self.assertRaisesRegex(RunError, problem):
                 EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(preferred_below=preferred))
-        for pair in ((1.0,), (0.0, float("inf"))):
+        pairs: tuple[Any, ...] = ((1.0,), (0.0, float("inf")))
+        for pair in pairs:
             with self.assertRaisesRegex(ValueError, "must be .limit, preference."):
                 EffectConfig(preferred_below={"gain": pair})
 
@@ -135,12 +138,12 @@ class EffectTest(unittest.TestCase):
         self.assertAlmostEqual(of_large, -0.8, delta=0.1)
         self.assertAlmostEqual(of_getter, 0.05, delta=0.02)
         # A regression on what was done, not on what chance decided, gets the sign wrong.
-        done = np.array(
-            [
-                [s.observations.outputs @ s.observations.levels[:, 0] / 192, s.observations.outputs[1:].sum()]
-                for s in samples
-            ]
-        )
+        inlined = []
+        for sample in samples:
+            shown = sample.observations
+            assert shown is not None and shown.outputs is not None
+            inlined.append([shown.outputs @ shown.levels[:, 0] / 192, shown.outputs[1:].sum()])
+        done = np.array(inlined)
         returns = np.array([s.improvement for s in samples])
         alone = np.linalg.lstsq(np.column_stack([done[:, 1], np.ones(len(done))]), returns, rcond=None)[0]
         self.assertLess(alone[0], 0)

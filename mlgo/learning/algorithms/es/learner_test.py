@@ -1,6 +1,7 @@
 """Evolution strategies: antithetic candidates, ranks, failed compiles, repetition and resuming byte for byte."""
 
 import unittest
+from typing import Any
 
 import gin
 import numpy as np
@@ -9,8 +10,8 @@ from mlgo.learning.algorithms.es.algorithm import EsConfig
 from mlgo.learning.algorithms.es.learner import EsLearner, centred_ranks, trained_names
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.fitness import fitness_of
-from mlgo.learning.learner import Sample
-from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -23,6 +24,11 @@ def _learner(seed: int = 1, network=None, state=None, **settings) -> EsLearner:
     return EsLearner(network, _ENVIRONMENT.problem, seed, EsConfig(**{"pairs": 3, **settings}), state)
 
 
+def _weights(variant: Variant, name: str) -> np.ndarray:
+    assert isinstance(variant.network, PolicyNetwork)
+    return variant.network.weights[name]
+
+
 class EvolutionTest(unittest.TestCase):
     def test_candidates_are_antithetic_and_only_the_policy_changes(self):
         learner = _learner()
@@ -30,7 +36,7 @@ class EvolutionTest(unittest.TestCase):
         self.assertEqual(len(variants), 6)
         self.assertFalse(any(variant.exploring for variant in variants))
         for name, centre in learner.network.weights.items():
-            above, below, other = (variants[index].network.weights[name] for index in (0, 1, 2))
+            above, below, other = (_weights(variants[index], name) for index in (0, 1, 2))
             if name.startswith("value/"):
                 np.testing.assert_array_equal(above, centre)
                 continue
@@ -38,8 +44,8 @@ class EvolutionTest(unittest.TestCase):
             self.assertFalse(np.array_equal(above, other))
         changes = np.concatenate(
             [
-                (v.network.weights["policy/0/kernel"] - learner.network.weights["policy/0/kernel"]).reshape(-1)
-                for v in variants
+                (_weights(variant, "policy/0/kernel") - learner.network.weights["policy/0/kernel"]).reshape(-1)
+                for variant in variants
             ]
         )
         self.assertAlmostEqual(float(changes.std()), 0.07, delta=0.01)
@@ -59,7 +65,7 @@ class EvolutionTest(unittest.TestCase):
         for optimizer in ("adam", "plain"):
             learner = _learner(optimizer=optimizer, l2=0.0, learning_rate=1e-3)
             before, variants = learner.network.weights["policy/0/kernel"], learner.variants(0)
-            better = variants[3].network.weights["policy/0/kernel"] - before
+            better = _weights(variants[3], "policy/0/kernel") - before
             learner.update(0, [Sample("m", index, float(index == 3), 1.0) for index in range(6)])
             moved = learner.network.weights["policy/0/kernel"] - before
             self.assertGreater(np.sum(moved * better), 0, optimizer)
@@ -101,8 +107,9 @@ class EvolutionTest(unittest.TestCase):
             self.assertEqual((EsConfig().pairs, EsConfig().sigma, EsConfig().l2), (50, 0.5, 0.005))
         finally:
             gin.clear_config()
+        unknown: Any = "momentum"
         with self.assertRaisesRegex(ValueError, "'momentum' is neither adam nor plain"):
-            EsConfig(optimizer="momentum")
+            EsConfig(optimizer=unknown)
         with self.assertRaisesRegex(ValueError, "sigma and learning_rate must be positive"):
             EsConfig(sigma=0)
 

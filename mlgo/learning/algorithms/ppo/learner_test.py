@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 import unittest
+from typing import Any
 from unittest import mock
 
 import gin
@@ -84,8 +85,9 @@ class PpoTest(unittest.TestCase):
         self.assertEqual(digest_of(one.network.weights), digest_of(resumed.network.weights))
         self.assertEqual(digest_of(one.state()), digest_of(resumed.state()))
         self.assertEqual(len(one.state()["baseline/names"]), 8 * synthetic_environments.FUNCTIONS)
+        unknown: Any = "mean"
         with self.assertRaisesRegex(ValueError, "baseline='mean' is none of"):
-            PpoConfig(baseline="mean")
+            PpoConfig(baseline=unknown)
 
     def test_an_update_of_yes_and_no_equals_tf_agents_train(self):
         environment = synthetic_environments.BinaryEnvironment()
@@ -107,8 +109,10 @@ class PpoTest(unittest.TestCase):
         network = initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))
         learner = PpoLearner(network, environment.problem, 1, PpoConfig(temperature=0.25, epochs=1, minibatch=10**6))
         variants = learner.variants(0)
+        explored = variants[0].network
+        assert isinstance(explored, PolicyNetwork)
         np.testing.assert_array_equal(
-            variants[0].network.weights["policy/logits/kernel"], 4 * network.weights["policy/logits/kernel"]
+            explored.weights["policy/logits/kernel"], 4 * network.weights["policy/logits/kernel"]
         )
         samples = synthetic_environments.samples_of(environment, range(4), variants, 1)
         # Were it not the same policy on both sides, ratios would be far from 1 before the first step.
