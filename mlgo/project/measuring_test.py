@@ -85,6 +85,7 @@ class CompilingTest(unittest.TestCase):
         units = Units(self.compiler, self.folder / "cache", with_costs=True)
         unit = self.unit("source\n")
         made = units.compile(unit, ())
+        assert made.costs is not None
         self.assertEqual(made.costs.read_text(), "costs of source\n")
         again = Units(self.compiler, self.folder / "cache", with_costs=True).compile(unit, ())
         self.assertEqual((again.costs, again.was_kept), (made.costs, True))
@@ -253,17 +254,22 @@ class ResultTest(unittest.TestCase):
         built = Measured(AS_BUILT, {"code": 1000, "file": 2000, "xz": 900}, 1.0)
         return [built, *(Measured(row, {"code": code, "file": file, "xz": 1}, time) for code, file, time in sizes)]
 
+    def best(self, *sizes):
+        """(bytes of code, seconds) of the best of rows with `sizes`."""
+        found = self.goal.best(self.measured(*sizes))
+        assert found is not None and found.figures is not None
+        return found.figures["code"], found.seconds
+
     def test_the_smallest_file_and_of_equals_the_least_code_and_the_first(self):
         best = self.goal.best
-        found = best(self.measured((900, 1500, 1.0), (701, 1000, 9.0), (700, 1000, 2.0), (1, 1990, 0.1)))
-        self.assertEqual((found.figures["code"], found.seconds), (700, 2.0))
-        found = best(self.measured((700, 1000, 9.0), (700, 1000, 2.0)))
-        self.assertEqual(found.seconds, 9.0)
+        found = self.best((900, 1500, 1.0), (701, 1000, 9.0), (700, 1000, 2.0), (1, 1990, 0.1))
+        self.assertEqual(found, (700, 2.0))
+        self.assertEqual(self.best((700, 1000, 9.0), (700, 1000, 2.0)), (700, 9.0))
         self.assertIsNone(best(self.measured((1000, 2000, 1.0))))
         self.assertIsNone(best(self.measured((1000, 1999, 1.0))))
         self.assertIsNone(best(self.measured((900, 2001, 1.0))))
         # The same pages, less code.
-        self.assertEqual(best(self.measured((950, 2000, 1.0), (900, 1999, 1.0))).figures["code"], 900)
+        self.assertEqual(self.best((950, 2000, 1.0), (900, 1999, 1.0)), (900, 1.0))
         self.assertIsNone(best([*self.measured(), Measured(SMALLER_ROWS[0], None, why_not="x")]))
         self.assertIsNone(best(self.measured((1, 1, 1.0), row=SAME_OPTIONS)))
 
@@ -309,7 +315,7 @@ class ResultTest(unittest.TestCase):
     def test_rows(self):
         for rows in (SMALLER_ROWS, FASTER_ROWS):
             self.assertEqual(len({row.name for row in rows}), len(rows))
-            factors = {}
+            factors: dict[tuple[str, ...] | None, float] = {}
             for row in rows:
                 self.assertEqual(len(set(row.config)), len(row.config), row.name)
                 if not row.is_tuned:

@@ -14,6 +14,7 @@ _NEWER = {"tomllib"}
 def modules_of(name, found):
     """Adds to `found` the module `name` of this workspace, and those that it imports: name -> syntax tree."""
     spec = importlib.util.find_spec(name)
+    assert spec is not None and spec.origin is not None, name
     tree = ast.parse(pathlib.Path(spec.origin).read_text("utf-8"), feature_version=_OLDEST)
     found[name] = tree
     for imported in imports_of(tree):
@@ -39,6 +40,8 @@ def imports_of(tree):
 
 
 class OldPythonTest(unittest.TestCase):
+    modules: dict[str, ast.Module]
+
     @classmethod
     def setUpClass(cls):
         cls.modules = {}

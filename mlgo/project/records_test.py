@@ -216,7 +216,7 @@ class RecordsTest(unittest.TestCase):
         # No question, also where the folder of a project is called so.
         folder = self.folder / "conftest-project"
         folder.mkdir()
-        words = ("-Wl,--version-script,a", "a.o")
+        words = ["-Wl,--version-script,a", "a.o"]
         said = self.run_tool("gcc", *words, folder=folder, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
         self.assertEqual(said, "clang: --config=/a.cfg -Wl,--version-script,a a.o\n")
 
@@ -233,15 +233,15 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(" ".join(self.read()[0].words), f"{lld} -flto a.o -o p")
         (self.folder / "bitcode.o").write_bytes(b"BC\xc0\xde\n")
         (self.folder / "elf.o").write_bytes(b"\x7fELF\2\1\1\0BC\n")
-        for words, begin in (
+        for given, begin in (
             (("-lx", "bitcode.o", "-o", "p"), f"{lld} "),
             (("bitcode.o", "-fuse-ld=gold"), ""),
             (("-x", "ir", "-c", "bitcode.o"), ""),
             (("elf.o", "bitcode.o"), ""),
             (("absent.o", "-o", "p"), ""),
         ):
-            said, errors = self.run_tool("gcc", *words)
-            self.assertEqual((said, errors), (f"clang: {begin}{' '.join(words)}\n", ""))
+            said, errors = self.run_tool("gcc", *given)
+            self.assertEqual((said, errors), (f"clang: {begin}{' '.join(given)}\n", ""))
         # What clang refuses is given to the other one as it was.
         said = self.run_tool("gcc", "--fail", "-flto", "-o", "p")[0].splitlines()
         self.assertEqual(said[-1], "gcc: --fail -flto -o p")

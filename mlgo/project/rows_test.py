@@ -15,6 +15,7 @@ from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.programs import Program
+from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.rows import SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
@@ -42,17 +43,17 @@ def library(*names):
     return header + symbols + strings + b"".join(struct.pack("<IIQQQQIIQQ", *one) for one in sections)
 
 
-class FakeParts:
-    def __init__(self, units):
+class FakeParts(Parts):
+    def __init__(self, units: list[Compile], absent: set[str]):
         self.units = {unit.output: unit for unit in units}
-        self.absent = set()
+        self.absent = absent
 
 
-class FakeRelinker:
+class FakeRelinker(Relinker):
     """Compiles take what they were estimated; a linked file is as large as its flags say."""
 
     jobs = 1
-    refused = None
+    refused: str | None = None
     is_broken = False
     content = b""
     seconds = 0.0
@@ -112,8 +113,7 @@ class MeasuringRowsTest(unittest.TestCase):
         units = [Compile("clang", "/", (), f"/{n}.c", f"/{n}.o", "clang", seconds / 2, False) for n in range(2)]
         link = Link("clang", "/", words, str(self.folder / name), "clang", 4.0, tuple(sources))
         self.relinker = FakeRelinker(self.folder)
-        parts = FakeParts(units)
-        parts.absent = set(absent)
+        parts = FakeParts(units, set(absent))
         program = Program(link, 1, "x86-64")
         measuring = Measuring(
             self.goal, program, parts, self.relinker, Allowance(times), 0.0, self.folder, self.said.append

@@ -48,6 +48,7 @@ class EndingTest(unittest.TestCase):
         with subprocess.Popen(
             [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
         ) as process:
+            assert process.stdout is not None and process.stderr is not None
             process.stdout.read(1)
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")

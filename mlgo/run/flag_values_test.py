@@ -12,7 +12,9 @@ from mlgo.run.exit_codes import RunError
 class PercentTest(unittest.TestCase):
     def test_with_and_without_the_sign(self):
         for text, share in (("0.1%", 0.001), ("0.1", 0.001), (" 2 ", 0.02), ("0%", 0.0), ("-1%", -0.01)):
-            self.assertAlmostEqual(flag_values.parse_percent("--limit", text), share, msg=text)
+            found = flag_values.parse_percent("--limit", text)
+            assert found is not None
+            self.assertAlmostEqual(found, share, msg=text)
 
     def test_none_stays_none(self):
         self.assertIsNone(flag_values.parse_percent("--limit", None))
@@ -29,6 +31,7 @@ class PercentTest(unittest.TestCase):
             share = flag_values.parse_percent("--limit", text)
         except RunError:
             return
+        assert share is not None
         self.assertTrue(abs(share) < float("inf"))
 
 

@@ -51,7 +51,8 @@ class FieldsTest(unittest.TestCase):
     def test_no_field_and_no_object(self):
         with self.assertRaisesRegex(RunError, "^the thing: has no field 'other'. Make it$"):
             self.fields().read("other", str)
-        for value in ([], None, "text", 1):
+        values: tuple[object, ...] = ([], None, "text", 1)
+        for value in values:
             with self.assertRaisesRegex(RunError, "^the thing: is not a JSON object. Make it$"):
                 Fields(value, "the thing", "Make it")
 

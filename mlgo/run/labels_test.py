@@ -142,7 +142,9 @@ class BuiltTest(unittest.TestCase):
         self.options.unlink()
         self.options.symlink_to(other / "execroot/_main/bazel-out/k8-opt/bin/build_options.json")
         with unittest.mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(cache), "USER": "me"}):
-            self.assertEqual(labels.Workspace.of_command(self.root, self.options, os.environ).startup, ())
+            found = labels.Workspace.of_command(self.root, self.options, os.environ)
+        assert found is not None
+        self.assertEqual(found.startup, ())
 
     def test_an_output_base_that_the_user_chose(self):
         other = self.base.rename(self.base.with_name("chosen"))
@@ -155,6 +157,7 @@ class BuiltTest(unittest.TestCase):
     def test_options_of_the_launcher(self):
         given = json.dumps([["--host_jvm_args=-Xmx2g"], ["--disk_cache=/cache"]])
         found = labels.Workspace.of_command(self.root, self.options, {labels.GIVEN: given})
+        assert found is not None
         self.assertEqual(found.startup, ("--host_jvm_args=-Xmx2g",))
         # What decides the configuration comes last, so that it counts.
         self.assertEqual(found.options, ("--disk_cache=/cache", "--compilation_mode=opt", "--//x:flag=True"))
@@ -189,6 +192,7 @@ class BuiltTest(unittest.TestCase):
         with subprocess.Popen(
             [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as command:
+            assert command.stderr is not None
             for line in command.stderr:
                 if line == "ready\n":
                     break

@@ -8,6 +8,11 @@ from unittest import mock
 from mlgo.run import progress
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 class PlainLinesTest(unittest.TestCase):
     def setUp(self):
         self.now = 0.0
@@ -90,12 +95,12 @@ class PlainLinesTest(unittest.TestCase):
         self.assertIsInstance(progress.start("x", 1, "units", stream=self.stream), progress.PlainLines)
 
     def test_start_shows_a_bar_on_a_terminal(self):
-        self.stream.isatty = lambda: True
-        bar = progress.start("warm start", 2, "epochs", stream=self.stream)
+        stream = Terminal()
+        bar = progress.start("warm start", 2, "epochs", stream=stream)
         bar.advance(2, "loss 0.5")
         bar.close()
-        self.assertIn("warm start", self.stream.getvalue())
-        self.assertIn("loss 0.5", self.stream.getvalue())
+        self.assertIn("warm start", stream.getvalue())
+        self.assertIn("loss 0.5", stream.getvalue())
 
     def test_durations(self):
         self.assertEqual(
@@ -115,10 +120,6 @@ class HostileNamesTest(unittest.TestCase):
         self.assertEqual(stream.getvalue(), f"{self.SHOWN}: 1 modules\n{self.SHOWN}: 0 of 1 modules in 0:00\n")
 
     def test_note_of_a_bar(self):
-        class Terminal(io.StringIO):
-            def isatty(self) -> bool:
-                return True
-
         stream = Terminal()
         bar = progress.start("trace", 2, "modules", stream=stream)
         bar.advance(1, f"[/] {self.NAME}")
@@ -127,10 +128,10 @@ class HostileNamesTest(unittest.TestCase):
         self.assertNotIn(self.NAME, stream.getvalue())
 
     def test_messages_and_results(self):
-        for function, text in ((progress.tell, self.NAME), (progress.show, [self.NAME])):
+        for say in (lambda: progress.tell(self.NAME), lambda: progress.show([self.NAME])):
             stream = io.StringIO()
             with contextlib.redirect_stderr(stream), contextlib.redirect_stdout(stream):
-                function(text)
+                say()
             self.assertEqual(stream.getvalue(), f"{self.SHOWN}\n")
 
 

@@ -71,9 +71,14 @@ class RunFolderTest(unittest.TestCase):
     def test_a_stage_runs_once_and_its_seconds_are_kept(self):
         folder = self.open()
         folder.claim(IDENTITY)
-        runs = []
+        runs: list[pathlib.Path] = []
+
+        def work(path: pathlib.Path) -> dict[str, int]:
+            runs.append(path)
+            return {"modules": 3}
+
         for _ in range(2):
-            done = folder.stage("trace", {}, {}, lambda path: runs.append(path) or {"modules": 3})
+            done = folder.stage("trace", {}, {}, work)
         self.assertEqual((runs, done.summary), ([self.path / "trace"], {"modules": 3}))
         files.write_json_atomically(self.path / TIMINGS_NAME, {"trace": 5.0})
         folder.claim(IDENTITY)

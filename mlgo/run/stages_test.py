@@ -11,12 +11,12 @@ class RunOnceTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "stage")
         self.found, self.told = [], []
-        self.fail = False
+        self.is_interrupted = False
 
     def work(self, folder):
         self.found.append(sorted(path.name for path in folder.iterdir() if path.name != stages.STARTED_NAME))
         (folder / f"file{len(self.found)}").write_text("content")
-        if self.fail:
+        if self.is_interrupted:
             (folder / ".half.x.partial").touch()
             raise KeyboardInterrupt
         return {"runs": len(self.found)}
@@ -32,10 +32,10 @@ class RunOnceTest(unittest.TestCase):
         self.assertEqual(sorted(first.outputs), ["file1", stages.STARTED_NAME])
 
     def test_interrupted_stage_continues_without_unfinished_files(self):
-        self.fail = True
+        self.is_interrupted = True
         with self.assertRaises(KeyboardInterrupt):
             self.run_once()
-        self.fail = False
+        self.is_interrupted = False
         self.assertEqual(self.run_once().summary, {"runs": 2})
         self.assertEqual(self.found, [[], ["file1"]])
 

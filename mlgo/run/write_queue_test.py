@@ -1,5 +1,6 @@
 """Writes in threads: all are done at the end of the block, few wait, and errors are raised."""
 
+import functools
 import threading
 import unittest
 
@@ -8,14 +9,15 @@ from mlgo.run.write_queue import WriteQueue
 
 class WriteQueueTest(unittest.TestCase):
     def test_all_writes_are_done_at_the_end(self):
-        written = []
+        written: list[int] = []
         with WriteQueue() as queue:
             for number in range(100):
-                queue.submit(lambda number=number: written.append(number))
+                queue.submit(functools.partial(written.append, number))
         self.assertEqual(sorted(written), list(range(100)))
 
     def test_few_writes_wait(self):
-        begun, may_end = [], threading.Event()
+        begun: list[None] = []
+        may_end = threading.Event()
 
         def write():
             begun.append(None)
