@@ -17,6 +17,8 @@ _ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.pat
 
 
 class ReportCommandsTest(unittest.TestCase):
+    folder: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))

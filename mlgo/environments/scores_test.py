@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from mlgo.compiler.compile import compile_module
-from mlgo.compiler.request import CompileRequest
+from mlgo.compiler.request import CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus
 from mlgo.environments.scores import channel_score, spill_scores
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
@@ -83,6 +83,7 @@ class SpillTest(unittest.TestCase):
         self.assertIn("mix", scores)
         self.assertGreater(scores["mix"], 10)  # 16 values and a pointer, 15 registers, a loop
         plain = compile_module(CompileRequest(CLANG, request.module, EVICTION, want_log=False, want_object=True))
+        assert isinstance(plain, CompileResult)
         self.assertEqual(plain.object_bytes, with_remarks.object_bytes)
 
 

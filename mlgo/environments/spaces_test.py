@@ -41,10 +41,12 @@ class SpacesTest(unittest.TestCase):
         self.assertEqual(features["stage"][0], 3)
 
     def test_a_continuous_action_is_scaled_without_rounding(self):
+        assert PRIORITY.action_bounds is not None
+        _, largest = PRIORITY.action_bounds
         self.assertEqual(spaces.number_scale(PRIORITY), 2.0**32)
-        for decision in (0.0, 2.0**20, 2047 * 2.0**20, PRIORITY.action_bounds[1]):
+        for decision in (0.0, 2.0**20, 2047 * 2.0**20, largest):
             self.assertEqual(spaces.decision(PRIORITY, [np.float32(decision / 2.0**32)])[0], decision)
-        self.assertEqual(spaces.decision(PRIORITY, [1.0])[0], PRIORITY.action_bounds[1])
+        self.assertEqual(spaces.decision(PRIORITY, [1.0])[0], largest)
         self.assertEqual(spaces.decision(EVICTION, 7), 7)
 
 

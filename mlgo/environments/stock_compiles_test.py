@@ -20,6 +20,7 @@ class StockCompilesTest(unittest.TestCase):
         failed = ModuleScores("c.c", {}, {}, "the policy: crash: signal 11")
         found = comparison_of([*good, failed], EVICTION, seed=1)
         summary = found.summaries[POLICY]
+        assert summary is not None
         self.assertEqual(list(found.failed), ["c.c"])
         self.assertEqual((summary.modules, summary.functions, summary.better), (2, 2, 2))
         self.assertAlmostEqual(summary.geometric_mean, 0.5)

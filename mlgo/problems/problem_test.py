@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import unittest
+from typing import Any
 
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.problems.tensor import TensorSpec
@@ -26,6 +27,7 @@ class RegisteredProblemTest(unittest.TestCase):
                 self.assertTrue(channel[-1].endswith("=some.channel"))
                 known = [spec for spec in problem.observation_specs if spec.name not in problem.features_of_ours]
                 self.assertEqual(list(problem.interactive_specs()), known)
+                assert problem.action_bounds is not None
                 low, high = problem.action_bounds
                 self.assertLess(low, high)
                 with self.assertRaisesRegex(ValueError, "needs a training log, a model, or both"):
@@ -93,8 +95,9 @@ class RefusalTest(unittest.TestCase):
             dataclasses.replace(problem, observation_specs=problem.observation_specs * 2)
         with self.assertRaisesRegex(ValueError, "mask mask has 33 elements for 5 decisions"):
             dataclasses.replace(problem, action_count=5)
+        unknown: Any = "maybe"
         with self.assertRaisesRegex(ValueError, "decision_kind 'maybe' is none of categorical, binary, continuous"):
-            dataclasses.replace(problem, decision_kind="maybe")
+            dataclasses.replace(problem, decision_kind=unknown)
         with self.assertRaisesRegex(ValueError, "categorical needs mask_feature"):
             dataclasses.replace(problem, mask_feature=None)
         with self.assertRaisesRegex(ValueError, "binary has no mask_feature; give None instead of 'mask'"):

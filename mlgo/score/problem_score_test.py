@@ -102,7 +102,9 @@ class CreditTest(unittest.TestCase):
         default, found = scores(f=50.0, g=10.0, gone=1.0), scores(f=100.0, g=20.0, new=1.0)
         expected = (math.log(100.01 / 50.01) + math.log(20.01 / 10.01)) / 2
         for score, sign in ((SMALLER, -1.0), (LARGER, 1.0)):
-            improvement, weight = score.for_corpus({}).module_improvement("m", found, default)
+            result = score.for_corpus({}).module_improvement("m", found, default)
+            assert result is not None
+            improvement, weight = result
             self.assertAlmostEqual(improvement, sign * expected)
             self.assertEqual(weight, 2.0)
         self.assertIsNone(SMALLER.for_corpus({}).module_improvement("m", scores(f=1.0), scores(g=1.0)))

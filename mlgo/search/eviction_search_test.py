@@ -3,8 +3,9 @@
 import pathlib
 import tempfile
 import unittest
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
+from mlgo.compiler.executor import Outcomes
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
@@ -28,7 +29,7 @@ class FakeExecutor:
     def __init__(self):
         self.requests: list[CompileRequest] = []
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         for request in requests:
             self.requests.append(request)
             name = request.module.name

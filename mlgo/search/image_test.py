@@ -57,7 +57,8 @@ class ImageTest(unittest.TestCase):
 
     def test_going_back_to_the_start_takes_no_more_links_than_said(self):
         for count in (1, 2, 3, 7, 64, 1000):
-            modules, asked = [str(number) for number in range(count)], []
+            modules = [str(number) for number in range(count)]
+            asked: list[dict[str, str]] = []
 
             def link(side_of, asked=asked):
                 asked.append(side_of)

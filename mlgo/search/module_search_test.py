@@ -102,7 +102,7 @@ class SearchTest(unittest.TestCase):
 @strategies.composite
 def programs(draw):
     """Programs of a few functions that call each other."""
-    program = {}
+    program: dict[str, Function] = {}
     for i in range(draw(strategies.integers(2, 6))):
         calls = draw(strategies.lists(strategies.sampled_from(sorted(program)), max_size=3)) if program else []
         is_local = draw(strategies.booleans()) if i else True

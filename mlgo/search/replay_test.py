@@ -6,7 +6,10 @@ import tempfile
 import types
 import unittest
 
+import numpy as np
+
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind
+from mlgo.compiler.training_log import TrainingLog
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 from mlgo.search.decision_file import ANY_MODULE, Section
@@ -37,7 +40,8 @@ class FakeExecutor:
             if request.module.name == self.failing:
                 yield CompileFailure(request.module.name, FailureKind.CRASH, "crashed")
             else:
-                log = types.SimpleNamespace(actions=[0, 1])
+                contexts, of_context = ["f"], np.zeros(2, np.int32)
+                log = TrainingLog(contexts, of_context, {}, np.array([0, 1]), np.zeros(1, np.float32), {})
                 yield CompileResult(request.module.name, log, None, 0.1, {"replay": b"mlgo: 'g' inlined into 'f'\n"})
 
 

@@ -22,7 +22,7 @@ class CountingExecutor:
         self.batches = []
 
     def run_ordered(self, requests):
-        batch = []
+        batch: list[str] = []
         self.batches.append(batch)
         for request in requests:
             batch.append(request.module.name)

@@ -77,7 +77,7 @@ class ArraysTest(unittest.TestCase):
     def test_impossible_descriptions_are_refused(self):
         import zstandard  # pylint: disable=import-outside-toplevel
 
-        for entry, message in (
+        entries: tuple[tuple[object, str], ...] = (
             ({"name": "x", "dtype": "<f4", "shape": [2**62, 2**62]}, "describes an impossible array"),
             ({"name": "x", "dtype": "<f4", "shape": [2**62, 0, 2**62]}, "is damaged: "),
             ({"name": "x", "dtype": "<f4", "shape": [-1]}, "describes an impossible array"),
@@ -85,7 +85,8 @@ class ArraysTest(unittest.TestCase):
             ({"name": [], "dtype": "<f4", "shape": [1]}, "is damaged: "),
             ({"dtype": "<f4", "shape": [1]}, "is damaged: 'name'"),
             ([], "is damaged: "),
-        ):
+        )
+        for entry, message in entries:
             for described in ([entry], [{"name": "y", "dtype": "|u1", "shape": [0]}, entry]):
                 with self.subTest(described):
                     raw = json.dumps(described).encode() + b"\n" + bytes(8)

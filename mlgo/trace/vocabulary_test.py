@@ -1,5 +1,6 @@
 """Tests of mlgo.trace.vocabulary."""
 
+import dataclasses
 import pathlib
 import tempfile
 import unittest
@@ -13,7 +14,7 @@ from mlgo.problems.tensor import TensorSpec
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import vocabulary
 from mlgo.trace.outcomes import ModuleRecord, Outcome
-from mlgo.trace.trace import Decisions
+from mlgo.trace.trace import Decisions, Trace
 from mlgo.trace.vocabulary import VocabularyConfig
 
 PROBLEM = Problem(
@@ -33,16 +34,15 @@ PROBLEM = Problem(
 )
 
 
-class FakeTrace:
+class FakeTrace(Trace):
     """Six modules of 50 random observations; padding is -1000."""
 
-    traced = [f"module{index}" for index in range(6)]
-    records = {name: ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(50, 1.0)}) for name in traced}
-
     def __init__(self):
-        self.read = []
+        record = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(50, 1.0)})
+        super().__init__(pathlib.Path("/nowhere"), {f"module{index}": record for index in range(6)})
+        self.read: list[str] = []
 
-    def decisions(self, name, problem):
+    def decisions(self, name: str, problem: Problem) -> Decisions:
         self.read.append(name)
         generator = np.random.Generator(np.random.Philox(self.traced.index(name)))
         mask = generator.integers(0, 2, (50, 1, 4))
@@ -115,8 +115,8 @@ class VocabularyTest(unittest.TestCase):
             def decisions(self, name, problem):
                 decisions = super().decisions(name, problem)
                 first = 50.0 * self.traced.index(name)
-                decisions.features["progress"] = np.arange(first, first + 50, dtype=np.float32).reshape(50, 1)
-                return decisions
+                progress = np.arange(first, first + 50, dtype=np.float32).reshape(50, 1)
+                return dataclasses.replace(decisions, features={**decisions.features, "progress": progress})
 
         means = []
         for seed in range(20):
