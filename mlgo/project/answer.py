@@ -62,7 +62,7 @@ def give(
         raise RunError(
             program.link.output,
             f"has no unit that clang can compile again: {reason}",
-            "Name another with --program=",
+            "If its objects were there before the build, clean first. Otherwise name another with --program=",
             ExitCode.NOTHING_PRODUCED,
         )
     scratch = cache / "scratch"
@@ -152,7 +152,10 @@ def _notes(
         notes.append(f"the build is for {' and '.join(machines)}; {built_name(program)} is for {program.machine}")
     if parts.others:
         name, why = next(iter(sorted(parts.others.items())))
-        notes.append(f"{len(parts.others)} objects stay as they were built; the first: {os.path.basename(name)} {why}")
+        subject = (
+            "1 input stays as it was" if len(parts.others) == 1 else f"{len(parts.others)} inputs stay as they were"
+        )
+        notes.append(f"{subject} built; the first: {os.path.basename(name)}: {why}")
     if asked.verb == "smaller" and not has_brotli():
         notes.append("the machine has no program brotli, so files are compressed by xz alone")
     return notes

@@ -88,6 +88,17 @@ class BuildTest(unittest.TestCase):
             {"refused.c": "clang refuses it", "unknown.o": "no recorded command made it"},
         )
 
+    def test_an_archive_that_another_language_made_is_one_input(self):
+        members = [(f"{name}.o/", elf(name.encode())) for name in ("one", "two")]
+        path = self.archive("libr.a", *members)
+        parts = Parts(Build([self.unit("a", b"a")]), self.link("a.o", "libr.a"))
+        self.assertEqual(parts.others, {path: "no recorded command made its 2 objects"})
+        self.assertEqual(list(parts.units), [str(self.folder / "a.o")])
+        # The build's own are named one by one.
+        self.archive("libr.a", ("a.o/", elf(b"a")), *members)
+        parts = Parts(Build([self.unit("a", b"a")]), self.link("libr.a"))
+        self.assertEqual(len(parts.others), 2)
+
     def test_an_object_that_moved_is_known_by_its_content(self):
         unit = self.unit("a", b"content")
         path = self.write("copy.o", elf(b"content"))

@@ -73,8 +73,13 @@ class Parts:
                     self._add(path, made)
                     self.absent |= {made.output} & self.units.keys()
             elif is_archive(pathlib.Path(path)):
-                for member in self.build.members(path):
-                    self._add(f"{path}({member.name})", self.build.made_content(member.name, member.content))
+                members = self.build.members(path)
+                made = [self.build.made_content(member.name, member.content) for member in members]
+                if members and not any(made):
+                    self.others[path] = f"no recorded command made its {len(members)} objects"
+                    continue
+                for member, unit in zip(members, made):
+                    self._add(f"{path}({member.name})", unit)
             elif _is_object(path):
                 self._add(path, self.build.made_object(path))
 
