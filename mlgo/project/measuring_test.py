@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -172,11 +173,23 @@ class CompilingTest(unittest.TestCase):
         for name in ("gcc-12", "llvm-ar-14", "llvm-nm", "ar", "clang-format"):
             (machine / name).touch()
         make_links(self.folder / "links", self.compiler, f"{machine}:{self.folder / 'absent'}")
-        links = {path.name: os.readlink(path) for path in (self.folder / "links").iterdir()}
-        self.assertEqual((links["gcc-12"], links["cc"]), (str(self.compiler.recorders / "clang"),) * 2)
-        self.assertEqual(links["llvm-ar-14"], f"{self.compiler.bin}/llvm-ar")
-        self.assertEqual(links["llvm-nm"], f"{self.compiler.bin}/llvm-nm")
+        links = {path.name: path for path in (self.folder / "links").iterdir()}
+        for path in links.values():
+            self.assertFalse(path.is_symlink() or path.stat().st_nlink > 1, path)
         self.assertFalse({"ar", "clang-format"} & links.keys())
+        for name in ("llvm-ar", "llvm-nm"):
+            (self.compiler.bin / name).write_text('#!/bin/sh\necho "${0##*/} $*"\n')
+            (self.compiler.bin / name).chmod(0o755)
+        recorder = self.compiler.recorders / "clang"
+        recorder.write_text('#!/bin/sh\necho "$0 $MLGO_RECORDER $*"\nexit 3\n')
+        for name, code, said in (
+            ("gcc-12", 3, f"{links['gcc-12']} {recorder} a b c"),
+            ("cc", 3, f"{links['cc']} {recorder} a b c"),
+            ("llvm-ar-14", 0, "llvm-ar a b c"),
+            ("llvm-nm", 0, "llvm-nm a b c"),
+        ):
+            done = subprocess.run([links[name], "a b", "c"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (code, f"{said}\n"))
 
     def test_the_compiler_in_a_command(self):
         for words, place in (

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Stands in front of clang, clang++ and ld while `mlgo` runs a build; links to this file have the names of compilers.
+# Stands in front of clang, clang++ and ld while `mlgo` runs a build; scripts with the names of compilers read this file.
 # mlgo/project/recording.py sets the variables, mlgo/project/records.py reads what is written.
 #   MLGO_BIN           folder of clang
 #   MLGO_CC, MLGO_CXX  the machine's own compilers, for commands that clang refuses; may be empty
 #   MLGO_ASKED         the compiler that the build named by its path (started_compilers.c); takes their place
-#   MLGO_PATH          PATH without the links to this file
-#   MLGO_LINKS         folder of the links
+#   MLGO_PATH          PATH without the scripts
+#   MLGO_LINKS         folder of the scripts
+#   MLGO_RECORDER      this file, set by the scripts
 #   MLGO_LLD           options with which clang links by lld
 #   MLGO_LENIENT       set where the machine's compiler takes C that clang refuses, such as calls of undeclared functions
 #   MLGO_NO_OPENMP     set where the machine has no library for clang's -fopenmp: its own compiler takes such commands
@@ -25,7 +26,7 @@ if [ -n "${MLGO_ASKED-}" ]; then
 fi
 if [ -z "${MLGO_BIN-}" ]; then
     # Outside of `mlgo`, in a build folder that was configured with it.
-    own=$(readlink -f "$0")
+    own=$(readlink -f "${MLGO_RECORDER:-$0}")
     [ $tool != ld ] || tool=ld.lld
     exec "${own%/*}/../../../bin/$tool" "$@"
 fi

@@ -65,9 +65,10 @@ def compiler_place(words: Sequence[str]) -> int | None:
 
 
 def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> None:
-    """Fills `folder` with links: to record.sh for each compiler and linker on `search_path`, and to archivers.
+    """Fills `folder` with programs: record.sh for each compiler and linker on `search_path`, and archivers.
 
-    An archiver of another LLVM cannot read the objects of -flto.
+    An archiver of another LLVM cannot read the objects of -flto. No two are links to one file: builds of Perl modules
+    walk through their folder, follow links, and end where they meet a file again.
     """
     found = {
         name
@@ -81,13 +82,16 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
     }
     usable = {triple for triple in set(triples.values()) if triple and _links_for(compiler, triple, search_path)}
     compilers |= {name for name, triple in triples.items() if triple in usable}
-    links = dict.fromkeys(compilers, compiler.recorders / "clang")
+    recorder = shlex.quote(str(compiler.recorders / "clang"))
+    # A sourced script keeps the name in $0.
+    programs = dict.fromkeys(compilers, f"MLGO_RECORDER={recorder}\n. {recorder}\n")
     for match in filter(None, map(_ARCHIVER.fullmatch, found)):
-        links[match[0]] = compiler.bin / match["tool"]
+        programs[match[0]] = f'exec {shlex.quote(compiler.tool(match["tool"]))} "$@"\n'
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name, target in sorted(links.items()):
-        (folder / name).symlink_to(target)
+    for name, text in sorted(programs.items()):
+        (folder / name).write_text(f"#!/bin/sh\n{text}", encoding="utf-8", errors="surrogateescape")
+        (folder / name).chmod(0o755)
 
 
 def environment_of(

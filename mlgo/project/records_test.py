@@ -289,8 +289,12 @@ class RecordsTest(unittest.TestCase):
         (installed / "clang").chmod(0o755)
         (self.folder / "bin").rename(self.folder / "prefix/bin")
         (self.links / "cc").symlink_to(installed / "clang")
-        done = subprocess.run([self.links / "cc", "-c"], env={"PATH": self.path}, capture_output=True, text=True)
-        self.assertEqual(done.stdout, "clang: -c\n")
+        # What `mlgo` puts on PATH, which the build folder remembers.
+        (self.links / "c++").write_text(f"#!/bin/sh\nMLGO_RECORDER={installed}/clang\n. {installed}/clang\n")
+        (self.links / "c++").chmod(0o755)
+        for name, tool in (("cc", "clang"), ("c++", "clang++")):
+            done = subprocess.run([self.links / name, "-c"], env={"PATH": self.path}, capture_output=True, text=True)
+            self.assertEqual(done.stdout, f"{tool}: -c\n")
 
     def test_a_full_disk_does_not_break_the_build(self):
         self.assertTrue(os.path.exists("/dev/full"))
