@@ -35,6 +35,7 @@ def table(exam: Exam, languages: Mapping[str, str]) -> str:
         measured.programs(exam.programs("programs_inlining"), "executed", "policy", "instructions")
     )
     both, cost, everywhere = f"policy_{BY_FUNCTION}", f"default_{BY_FUNCTION}", "default_callee_saved_32768"
+    cold = exam.programs("programs_cold")
     rows = [
         [
             "-Oz `--config=mlgo-size.cfg`",
@@ -61,6 +62,14 @@ def table(exam: Exam, languages: Mapping[str, str]) -> str:
             tables.named(_executed(profiled, cost).worst),
             f"code: {_mean_and_worst(_executed(profiled, cost, 'code_bytes'))};"
             f" data references: {_mean_and_worst(_executed(profiled, cost, 'data_references'))}",
+        ],
+        [
+            "-O2 `-fprofile-use --config=mlgo-cold.cfg`: cold functions for size",
+            f"code of {_executed(cold, 'cold').members} programs: {_mean(_executed(cold, 'cold', 'code_bytes'))}",
+            "all of it: two options of LLVM",
+            tables.named(_executed(cold, "cold", "code_bytes").worst),
+            f"instructions: {_mean_and_worst(_executed(cold, 'cold'))};"
+            f" data references: {_mean_and_worst(_executed(cold, 'cold', 'data_references'))}",
         ],
     ]
     return tables.markdown(["switch", "gain", "the same without ML", "worst", "price"], rows)

@@ -169,6 +169,11 @@ def _exam(exam: headlines.Exam) -> dict[str, str]:
         "inlining-programs": tables.programs(exam.programs("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
         "eviction-programs": tables.programs(exam.programs("programs_eviction"), _RUN, _EXAM_SIDES),
         "eviction-programs-profiles": tables.programs(exam.programs("programs_eviction_pgo"), _RUN, _EXAM_SIDES),
+        "cold-programs": tables.programs(
+            exam.programs("programs_cold"),
+            [("code bytes", "run", "code_bytes"), *_RUN],
+            ["cold", "cold_size_policy", "cold_cost"],
+        ),
     }
     for name, measure in _LIBRARY_MEASURES.items():
         found[f"eviction-{name}"] = tables.libraries(
