@@ -5,6 +5,7 @@
 /// decisions that are given (llvm/decisions), to the functions that they are
 /// for (README.md).
 
+#include "ComparedInlineAdvisors.h"
 #include "DecidedInlineAdvisor.h"
 #include "EmbeddedModel.h"
 #include "Embeddings.h"
@@ -142,7 +143,7 @@ std::unique_ptr<mlgo::InliningDecisions>
 decisionsOf(Module &M, const mlgo::SlotUsage &Usage, bool AsksChannel) {
   auto Decisions =
       mlgo::InliningDecisions::of(M, /*HasPolicy=*/Usage.Slot.Count > 0);
-  if (Decisions && AsksChannel)
+  if ((Decisions || mlgo::comparedInliners()) && AsksChannel)
     mlgo::endWithUsageError(Twine(Usage.Channel) +
                             " cannot be combined with -mlgo-decisions or " +
                             "-mlgo-decisions-taken. Remove one of them");
@@ -199,6 +200,20 @@ decidedForSize(Module &M, ModuleAnalysisManager &MAM,
       M, FAM, std::move(Given), std::move(Follow), std::move(GetDefaultAdvice));
 }
 
+/// What -enable-ml-inliner=release asks in a module that has functions for
+/// size.
+std::unique_ptr<InlineAdvisor> releasedPolicy(Module &M,
+                                              ModuleAnalysisManager &MAM,
+                                              const mlgo::SlotUsage &Usage,
+                                              DefaultAdvice GetDefaultAdvice) {
+  auto Policy = policyAdvisor(M, MAM, GetDefaultAdvice);
+  if (Usage.Where != mlgo::DecidesIn::FunctionsForSize)
+    return Policy;
+  mlgo::warnIfTargetIsUnmeasured(Usage.Slot, Triple(M.getTargetTriple()));
+  return policyForSize(M, functionAnalyses(M, MAM), std::move(Policy),
+                       std::move(GetDefaultAdvice));
+}
+
 } // namespace
 
 std::unique_ptr<InlineAdvisor>
@@ -214,19 +229,21 @@ llvm::getReleaseModeAdvisor(Module &M, ModuleAnalysisManager &MAM,
   if (Decisions && HasFunctionsForSize)
     return decidedForSize(M, MAM, std::move(GetDefaultAdvice),
                           std::move(Decisions));
+  if (const mlgo::AtDifference &Choose = mlgo::comparedInliners();
+      Choose && AsksPolicy && HasFunctionsForSize)
+    return mlgo::comparedInlineAdvisors(
+        M, functionAnalyses(M, MAM),
+        mlgo::defaultInlineAdvisor(M, MAM, GetDefaultAdvice),
+        releasedPolicy(M, MAM, Usage, GetDefaultAdvice), Choose);
   if (mlgo::decisionsReplaceDefault())
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   // LLVM's own advisor asks the channel, and reports an empty slot.
   if (!AsksPolicy)
     return getPolicyAdvisor(M, MAM, GetDefaultAdvice);
-  if (Usage.Where != mlgo::DecidesIn::FunctionsForSize)
-    return policyAdvisor(M, MAM, GetDefaultAdvice);
-  if (!HasFunctionsForSize) {
+  if (Usage.Where == mlgo::DecidesIn::FunctionsForSize &&
+      !HasFunctionsForSize) {
     warnOnce(M, Usage);
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   }
-  mlgo::warnIfTargetIsUnmeasured(Usage.Slot, Triple(M.getTargetTriple()));
-  return policyForSize(M, functionAnalyses(M, MAM),
-                       policyAdvisor(M, MAM, GetDefaultAdvice),
-                       GetDefaultAdvice);
+  return releasedPolicy(M, MAM, Usage, std::move(GetDefaultAdvice));
 }

@@ -50,6 +50,10 @@ struct Attempt {
   }
 };
 
+/// The compiles that users get without search.
+inline const Attempt ReleasedDefault = {{}, {}, true},
+                     ReleasedPolicy = {Otherwise::policy(), {}, true};
+
 /// The decision file of an attempt, for a compile of any module.
 std::string fileOf(const Attempt &Asked);
 /// The attempt in such a file.

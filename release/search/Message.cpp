@@ -76,14 +76,13 @@ Tried triedIn(StringRef Message) {
 }
 
 std::string messageOf(const Waiting &Result) {
-  return message({Result.DigestOfInlined, Result.Digest,
-                  itostr(Result.Estimate), Result.Taken});
+  return message({Result.Digest, itostr(Result.Estimate)});
 }
 
 Waiting waitingIn(StringRef Message) {
   const std::vector<StringRef> Parts = partsOf(Message);
-  Waiting Result = {Parts[0], Parts[1], 0, Parts[3]};
-  to_integer(Parts[2], Result.Estimate);
+  Waiting Result = {Parts[0]};
+  to_integer(Parts[1], Result.Estimate);
   return Result;
 }
 

@@ -44,11 +44,9 @@ struct Tried {
 
 /// What a try sends that has optimised the module, and waits.
 struct Waiting {
-  /// Of what the inliner leaves, and of all passes.
-  llvm::StringRef DigestOfInlined, Digest;
-  /// Of `estimatedCode`.
+  /// Of `digestOf`, and of `estimatedCode`.
+  llvm::StringRef Digest;
   int64_t Estimate = 0;
-  llvm::StringRef Taken;
 };
 
 std::string messageOf(const Searched &Result);

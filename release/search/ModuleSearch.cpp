@@ -20,8 +20,6 @@ namespace {
 constexpr double LeastGain = 0.5;
 
 constexpr Otherwise Default = {};
-const Attempt ReleasedDefault = {Default, {}, true},
-              ReleasedPolicy = {Otherwise::policy(), {}, true};
 
 struct Compiled {
   Attempt Asked;
@@ -163,6 +161,12 @@ private:
 
 Found searchModule(const Compile &Run, unsigned Tries, bool HasPolicy) {
   return Tries > 1 ? Search(Run, Tries, HasPolicy).run() : Found();
+}
+
+bool isPolicySmaller(const Build &Default, const Build &Policy) {
+  if (Policy.CodeBytes != Default.CodeBytes)
+    return Policy.CodeBytes < Default.CodeBytes;
+  return Policy.total() <= Default.total() - LeastGain;
 }
 
 } // namespace mlgo::search

@@ -47,6 +47,10 @@ struct Found {
 /// and the object has no more code bytes than theirs.
 Found searchModule(const Compile &Run, unsigned Tries, bool HasPolicy);
 
+/// Whether a search of two tries chooses the released policy's build, and not
+/// the released default's.
+bool isPolicySmaller(const Build &Default, const Build &Policy);
+
 } // namespace mlgo::search
 
 #endif // MLGO_RELEASE_SEARCH_MODULESEARCH_H

@@ -145,7 +145,19 @@ bool canSearch(const Job &Of) {
               "or -Os, or remove the option");
     return false;
   }
-  return count_if(Of.M, HasBody) > 1;
+  if (count_if(Of.M, HasBody) < 2)
+    return false;
+  // Two compiles need no account of their decisions.
+  if (Tries > 2 && any_of(Of.M, [&](const Function &F) {
+        return HasBody(F) && !F.hasName();
+      })) {
+    say(Of.CI, Level::Warning, SearchOption,
+        "has no effect, because " + Of.M.getModuleIdentifier() +
+            " has a function without a name, and decisions are found by names. "
+            "Name it (opt -passes=name-anon-globals), or give -mlgo-search=2");
+    return false;
+  }
+  return true;
 }
 
 /// The pass of SearchedAllocations.cpp, which such a compile never reaches.

@@ -251,6 +251,23 @@ void theReleasedCompilesAreTheLimit() {
   }
 }
 
+/// Code in the object first, and at equal code the bytes that count.
+void twoCompilesAreComparedAsTwoTries() {
+  for (const unsigned Code : {99u, 100u, 101u})
+    for (const double Counted : {79.0, 79.4, 79.5, 80.0, 81.0}) {
+      const Decisions Some = {{"a\tb\ta\t0\t0", true}};
+      const Build ByDefault = {Some, {{"a", 80}}, 100},
+                  ByPolicy = {Some, {{"a", Counted}}, Code};
+      const Compile Run = [&](const Attempt &Asked, bool) {
+        return Asked == ReleasedDefault ? ByDefault : ByPolicy;
+      };
+      const auto Found = searchModule(Run, 2, /*HasPolicy=*/true).Best;
+      const bool IsSmaller = Code < 100 || (Code == 100 && Counted <= 79.5);
+      CHECK((*Found == ReleasedPolicy) == IsSmaller);
+      CHECK(isPolicySmaller(ByDefault, ByPolicy) == IsSmaller);
+    }
+}
+
 } // namespace
 
 int main() {
@@ -268,4 +285,5 @@ int main() {
   aCopyEndsItsSearchAtOnce();
   moreCodeIsNotTakenForFewerBytesThatCount();
   theReleasedCompilesAreTheLimit();
+  twoCompilesAreComparedAsTwoTries();
 }

@@ -13,6 +13,8 @@ from mlgo.run.locate import runfile
 
 CLANG, OPT = "release/clang", "release/opt"
 POLICY_ON = load_problem("inlining_for_size").release_flags()
+#: Otherwise the default decides in `made.c` as the policy does.
+KEEP_BY_DEFAULT = ["-mllvm", "-inline-threshold=-100"]
 _FAMILIES = 6
 
 
@@ -111,10 +113,32 @@ class SearchTest(unittest.TestCase):
 
     def test_two_compiles_give_the_smaller_one(self):
         """Whichever of the two is expected to be smaller, and generated first."""
-        for source, words in (("made.c", []), ("made.c", ["-mllvm", "-inline-threshold=500"]), ("alone.c", [])):
+        for source, words in (("made.c", []), ("made.c", KEEP_BY_DEFAULT), ("alone.c", [])):
             plain = [self.object(*words, source=source), self.object(*POLICY_ON, *words, source=source)]
             searched = self.object(*search_flags(2), *words, source=source)
             self.assertEqual(searched, min(plain, key=self.bytes_of))
+
+    def test_where_both_decide_alike_there_is_one_compile(self):
+        (self.folder / "alike.c").write_text(
+            "static int once(int x) { return x * 3; }\n"
+            "int f(int x) { return once(x); }\n"
+            "int g(int x) { return f(x); }\n"
+        )
+        for source, words, compiles in (("alone.c", [], 1), ("alike.c", [], 1), ("made.c", KEEP_BY_DEFAULT, 2)):
+            content, said = self.compiled(*search_flags(2), *words, "-Rpass=mlgo-search", source=source)
+            plain = [self.object(*words, *policy, source=source) for policy in ([], POLICY_ON)]
+            size, by_default = self.bytes_of(content), self.bytes_of(plain[0])
+            self.assertIn(f"remark: {source}: {size} bytes of code, by default {by_default}; {compiles} compiles", said)
+            self.assertEqual([content == one for one in plain].count(True), 3 - compiles)
+
+    def test_two_compiles_for_speed_and_size(self):
+        """Where not all functions are minsize, the default leaves analyses that the policy's compile does not have."""
+        for source, level in (("made.c", "-Os"), ("mixed.c", "-O2"), ("mixed.c", "-Oz")):
+            for words in ([], KEEP_BY_DEFAULT):
+                plain = [self.object(*words, *policy, source=source, level=level) for policy in ([], POLICY_ON)]
+                searched = self.object(*search_flags(2), *words, source=source, level=level)
+                self.assertIn(searched, plain)
+                self.assertEqual(self.bytes_of(searched), min(map(self.bytes_of, plain)), (source, level))
 
     def test_jumps_to_near_functions_are_counted(self):
         near = "\n".join(
@@ -205,6 +229,18 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(
             self.object(*search_flags(4), source="data.c", level="-O2"), self.object(source="data.c", level="-O2")
         )
+
+    def test_functions_without_a_name(self):
+        listing = self.object("-emit-llvm", "-Xclang", "-disable-llvm-passes", action="-S").decode()
+        # All others stay behind it: numbers begin with 0.
+        listing = re.sub(r"@caller0_0\b", "@0", listing) + "@table = global ptr @0\n"
+        (self.folder / "unnamed.ll").write_text(listing)
+        plain = self.object(source="unnamed.ll")
+        self.assertEqual(self.object(*search_flags(2), source="unnamed.ll"), plain)
+        content, said = self.compiled(*search_flags(4), source="unnamed.ll")
+        self.assertEqual(content, plain)
+        self.assertEqual(said.count("warning: -mlgo-search: has no effect, because"), 1)
+        self.assertIn("has a function without a name", said)
 
     def test_functions_for_size_in_a_module_for_speed(self):
         searched = self.bytes_of(self.object(*search_flags(8), source="mixed.c", level="-O2"))
