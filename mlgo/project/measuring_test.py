@@ -11,10 +11,12 @@ import unittest
 
 from mlgo.project import artefact, goal, page
 from mlgo.project.budget import Allowance, Budget
-from mlgo.project.command_line import Compile
+from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.compiling import Units, prerequisites
+from mlgo.project.counting import CACHEGRIND, Runs
 from mlgo.project.goal import Measured
+from mlgo.project.programs import Program
 from mlgo.project.recording import (
     compiler_place,
     cross_triple,
@@ -254,11 +256,6 @@ class CompilingTest(unittest.TestCase):
             run_build([str(self.folder / "absent command")], environment)
 
 
-class FakeRuns:
-    counted = ("instructions", "data references")
-    figures_of = None
-
-
 class ResultTest(unittest.TestCase):
     def setUp(self):
         self.goal = goal.smaller(Compiler(pathlib.Path("/prefix")), pathlib.Path("/scratch"))
@@ -288,26 +285,29 @@ class ResultTest(unittest.TestCase):
 
     def test_a_row_with_more_code_than_the_build_is_the_last_choice(self):
         best = self.goal.best
-        self.assertEqual(best(self.measured((1100, 640, 1.0), (950, 650, 1.0))).figures["code"], 950)
-        self.assertEqual(best(self.measured((1100, 640, 1.0))).figures["code"], 1100)
+        self.assertEqual(self.best((1100, 640, 1.0), (950, 650, 1.0))[0], 950)
+        self.assertEqual(self.best((1100, 640, 1.0))[0], 1100)
         # So little is what linkers differ in.
-        self.assertEqual(best(self.measured((1001, 640, 1.0), (950, 2000, 1.0))).figures["code"], 1001)
+        self.assertEqual(self.best((1001, 640, 1.0), (950, 2000, 1.0))[0], 1001)
         sizes = {20_000: 90_000, 20_030: 32_000, 20_001: 89_000}
         rows = [Measured(SMALLER_ROWS[0], {"code": code, "file": file}, 1.0) for code, file in sizes.items()]
         self.assertIs(best(rows), rows[1])
-        counts = {"instructions": 900, "data references": 100}
-        rows = [Measured(FASTER_ROWS[0], {**counts, "code": code}, 1.0) for code in (1000, 1100)]
-        faster = goal.faster(FakeRuns(), "a counter")
-        rows[1].figures["instructions"] = 800
+        counts = {1000: 900, 1100: 800}
+        rows = [
+            Measured(FASTER_ROWS[0], {"instructions": count, "data references": 100, "code": code}, 1.0)
+            for code, count in counts.items()
+        ]
+        program = Program(Link("clang", "/", (), "/built", "clang", 1.0, ()), 1, "x86-64")
+        faster = goal.faster(Runs(CACHEGRIND, program, [], pathlib.Path("/scratch")), "a counter")
         self.assertIs(faster.best(rows), rows[1])
 
     def test_a_few_bytes_of_the_file_are_less_than_many_of_the_code(self):
-        found = self.goal.best(self.measured((990, 1500, 1.0), (830, 1512, 1.0)))
-        self.assertEqual(found.figures["code"], 830)
+        self.assertEqual(self.best((990, 1500, 1.0), (830, 1512, 1.0))[0], 830)
 
     def test_thin_lto_is_chosen_where_it_is_the_smallest(self):
         thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
         found = self.goal.best([*self.measured((1012, 640, 1.0)), *self.measured((905, 626, 1.4), row=thin)[1:]])
+        assert found is not None
         self.assertEqual(found.row, thin)
         # Archives and links of others read the machine code.
         self.assertIn("-ffat-lto-objects", found.row.config)

@@ -74,11 +74,11 @@ class Parts:
                     self.absent |= {made.output} & self.units.keys()
             elif is_archive(pathlib.Path(path)):
                 members = self.build.members(path)
-                made = [self.build.made_content(member.name, member.content) for member in members]
-                if members and not any(made):
+                units = [self.build.made_content(member.name, member.content) for member in members]
+                if members and not any(units):
                     self.others[path] = f"no recorded command made its {len(members)} objects"
                     continue
-                for member, unit in zip(members, made):
+                for member, unit in zip(members, units):
                     self._add(f"{path}({member.name})", unit)
             elif _is_object(path):
                 self._add(path, self.build.made_object(path))

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.project.command_line import Link
+from mlgo.project.command_line import Compile, Link
 from mlgo.project.stated_build import commands_of
 from mlgo.run.exit_codes import RunError
 
@@ -29,10 +29,11 @@ class StatedBuildTest(unittest.TestCase):
     def test_compiles(self):
         made, others = commands_of(self.database, ["cc sub/a.o 'sub/b c.o' -lm -o prog"])
         first, second, link = made
+        assert isinstance(first, Compile) and isinstance(second, Compile) and isinstance(link, Link)
         self.assertEqual((first.tool, first.words, first.by), ("clang++", ("-DMAP", "a.cc"), "clang"))
         self.assertEqual(first.output, str(self.folder / "sub/a.o"))
         self.assertEqual((second.directory, second.output), (str(self.folder / "sub"), str(self.folder / "sub/b c.o")))
-        self.assertEqual((type(link), link.output), (Link, str(self.folder / "prog")))
+        self.assertEqual(link.output, str(self.folder / "prog"))
         self.assertEqual(link.words, ("sub/a.o", "sub/b c.o", "-lm"))
         self.assertEqual(others[str(self.folder / "k.cu")], "is no compile of clang's: nvcc")
         self.assertEqual(others["entry 3"], "it has neither `command` nor `arguments`")
@@ -42,6 +43,7 @@ class StatedBuildTest(unittest.TestCase):
         path.parent.mkdir(parents=True)
         path.write_text("/usr/bin/c++ -shared -o libx.so a.o\n/usr/bin/ranlib libx.so\n")
         link = commands_of(self.database, [])[0][-1]
+        assert isinstance(link, Link)
         self.assertEqual((link.output, link.tool), (str(self.folder / "lib/libx.so"), "clang++"))
 
     def test_links_behind_other_commands(self):
