@@ -74,12 +74,12 @@ class Parts:
                     self.absent |= {made.output} & self.units.keys()
             elif is_archive(pathlib.Path(path)):
                 members = self.build.members(path)
-                units = [self.build.made_content(member.name, member.content) for member in members]
-                if members and not any(units):
+                made_members = [self.build.made_content(member.name, member.content) for member in members]
+                if members and not any(made_members):
                     self.others[path] = f"no recorded command made its {len(members)} objects"
                     continue
-                for member, unit in zip(members, units):
-                    self._add(f"{path}({member.name})", unit)
+                for member, made_member in zip(members, made_members):
+                    self._add(f"{path}({member.name})", made_member)
             elif _is_object(path):
                 self._add(path, self.build.made_object(path))
 
