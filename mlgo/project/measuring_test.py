@@ -180,15 +180,15 @@ class CompilingTest(unittest.TestCase):
             self.assertFalse(path.is_symlink() or path.stat().st_nlink > 1, path)
         self.assertFalse({"ar", "clang-format"} & links.keys())
         for name in ("llvm-ar", "llvm-nm"):
-            (self.compiler.bin / name).write_text('#!/bin/sh\necho "${0##*/} $*"\n')
+            (self.compiler.bin / name).write_text('#!/bin/sh\necho "${0##*/} $* $MLGO_NESTED"\n')
             (self.compiler.bin / name).chmod(0o755)
         recorder = self.compiler.recorders / "clang"
         recorder.write_text('#!/bin/sh\necho "$0 $MLGO_RECORDER $*"\nexit 3\n')
         for name, code, said in (
             ("gcc-12", 3, f"{links['gcc-12']} {recorder} a b c"),
             ("cc", 3, f"{links['cc']} {recorder} a b c"),
-            ("llvm-ar-14", 0, "llvm-ar a b c"),
-            ("llvm-nm", 0, "llvm-nm a b c"),
+            ("llvm-ar-14", 0, "llvm-ar a b c 1"),
+            ("llvm-nm", 0, "llvm-nm a b c 1"),
         ):
             done = subprocess.run([links[name], "a b", "c"], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (code, f"{said}\n"))

@@ -86,7 +86,9 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
     # A sourced script keeps the name in $0.
     programs = dict.fromkeys(compilers, f"MLGO_RECORDER={recorder}\n. {recorder}\n")
     for match in filter(None, map(_ARCHIVER.fullmatch, found)):
-        programs[match[0]] = f'exec {shlex.quote(compiler.tool(match["tool"]))} "$@"\n'
+        # Else started_compilers.c leads the start of the program back here.
+        program = shlex.quote(compiler.tool(match["tool"]))
+        programs[match[0]] = f'export MLGO_NESTED=1\nexec {program} "$@"\n'
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, text in sorted(programs.items()):
