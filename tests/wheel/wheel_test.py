@@ -1,12 +1,17 @@
 """pip installs the wheel into an empty virtual environment without a network, and it works there without Bazel.
 
 wheel_test --wheel=FILE --site=FOLDER --pip=FOLDER --corpus=FOLDER --clang=NAME=FILE ...
+  [--compiled=FOLDER (--python=FILE | --machines_python=VERSION)]
+
+The virtual environment is of the Python that runs the test, or another one, for which --compiled has what is compiled.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import pwd
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,8 +55,11 @@ print(decisions, info["module"])
 
 class WheelTest(unittest.TestCase):
     clangs: dict[str, pathlib.Path]
+    compiled: pathlib.Path | None
     corpus: pathlib.Path
     pip: pathlib.Path
+    #: None: this machine has none of the version that is asked for.
+    python: pathlib.Path | None
     site: pathlib.Path
     wheel: pathlib.Path
     folder: pathlib.Path
@@ -60,13 +68,20 @@ class WheelTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        if cls.python is None:
+            raise unittest.SkipTest("neither the PATH nor pyenv of this machine has a Python of the version")
         cls.folder = pathlib.Path(tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"]))
         cls.venv, wheels = cls.folder / "venv", cls.folder / "wheels"
         wheels.mkdir()
-        site_wheels.pack(cls.site, REQUIRED, wheels)
-        cls.call([sys.executable, "-m", "venv", "--without-pip", cls.venv])
+        links, packed = [f"--find-links={wheels}"], REQUIRED
+        if cls.compiled is not None:
+            there = {path.name.partition("-")[0] for path in cls.compiled.glob("*.whl")}
+            links.append(f"--find-links={cls.compiled}")
+            packed = [name for name in REQUIRED if name not in there]
+        site_wheels.pack(cls.site, packed, wheels)
+        cls.call([cls.python, "-m", "venv", "--without-pip", cls.venv])
         (pip,) = cls.pip.glob("pip-*.whl")
-        install = ["install", "--quiet", "--no-index", f"--find-links={wheels}", "--no-cache-dir", cls.wheel]
+        install = ["install", "--quiet", "--no-index", *links, "--no-cache-dir", cls.wheel]
         cls.call([cls.venv / "bin/python", f"{pip}/pip", *install])
         cls.listed = cls.call([cls.venv / "bin/python", f"{pip}/pip", "list", "--format=json"])
 
@@ -151,6 +166,15 @@ class WheelTest(unittest.TestCase):
         self.assertNotIn("Traceback", done.stderr)
 
 
+def python_of_machine(version: str) -> pathlib.Path | None:
+    """A Python of this machine: of the PATH, or of pyenv. Args: version: such as 3.12."""
+    name = f"python{version}"
+    if found := shutil.which(name):
+        return pathlib.Path(found)
+    home = pathlib.Path(pwd.getpwuid(os.getuid()).pw_dir)
+    return next(iter(sorted(home.glob(f".pyenv/versions/{version}.*/bin/{name}"))), None)
+
+
 def _pairs(texts: list[str]) -> dict[str, pathlib.Path]:
     pairs = (text.partition("=") for text in texts)
     return {name: pathlib.Path(path).absolute() for name, _, path in pairs}
@@ -161,9 +185,15 @@ if __name__ == "__main__":
     parser.add_argument("--clang", action="append", default=[])
     for flag in ("corpus", "pip", "site", "wheel"):
         parser.add_argument(f"--{flag}", type=pathlib.Path, required=True)
+    parser.add_argument("--compiled", type=pathlib.Path)
+    parser.add_argument("--python", type=pathlib.Path, default=sys.executable)
+    parser.add_argument("--machines_python", metavar="VERSION")
     flags = parser.parse_args()
     for flag in ("corpus", "pip", "site"):
         setattr(WheelTest, flag, getattr(flags, flag).resolve())
+    WheelTest.compiled = flags.compiled and flags.compiled.resolve()
+    of_machine = flags.machines_python
+    WheelTest.python = python_of_machine(of_machine) if of_machine else flags.python.resolve()
     # pip reads a wheel's name.
     WheelTest.wheel, WheelTest.clangs = flags.wheel.absolute(), _pairs(flags.clang)
     unittest.main(argv=sys.argv[:1])

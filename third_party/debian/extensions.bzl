@@ -103,7 +103,7 @@ def _debian_impl(mctx):
                 exclude = _UNUSED + ([] if tag.keep_share else _SHARE) + tag.exclude,
                 rpath = tag.rpath,
                 patchelf = patchelf if tag.rpath else [],
-                older_glibc = tag.version.get("older_glibc", False),
+                older_glibc = tag.older_glibc or tag.version.get("older_glibc", False),
                 patches = tag.patches,
                 build_file = tag.build_file,
             )
@@ -176,6 +176,7 @@ _SOURCE = dict(
 _TREE = dict(
     _COMMON | _PACKAGES,
     keep_share = attr.bool(doc = "Unpack usr/share too. Nothing of etc, and no file of CMake or pkg-config, is unpacked in any case."),
+    older_glibc = attr.bool(doc = "Its programs were linked against a newer glibc than Debian 12's; make them run with that one."),
     rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
 )
 

@@ -1,13 +1,14 @@
-"""Writes the locks from requirements.in and requirements_{node,ray,tensorflow,tools}.in, and prints what changed.
+"""Writes the locks from requirements.in and requirements_{node,ray,tensorflow,tools,python312,python313}.in, and prints
+what changed.
 
 Example:
   ./bazelw run //toolchains/python:lock                 # everything at today's versions
   ./bazelw run //toolchains/python:lock -- --only_missing   # keep what is pinned, add what is new
 
 Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip
-configuration, for Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed,
-`~` changed. The other sites extend that of requirements.in and pin only what they add; what two of them pin has one
-version, for a program may use both.
+configuration, for Python 3.11, or a site's own version (`PYTHONS`), on Linux x86-64. The difference is printed one line
+per package: `+` added, `-` removed, `~` changed. The other sites extend that of requirements.in and pin only what they
+add; what two of them pin has one version, for a program may use both.
 """
 
 import argparse
@@ -27,7 +28,11 @@ SITES = {
     "requirements_node.in": "requirements_node_lock.txt",
     "requirements_ray.in": "requirements_ray_lock.txt",
     "requirements_tools.in": "requirements_tools_lock.txt",
+    "requirements_python312.in": "requirements_python312_lock.txt",
+    "requirements_python313.in": "requirements_python313_lock.txt",
 }
+# Requirements of packages for another Python than 3.11 -> its version.
+PYTHONS = {"requirements_python312.in": "3.12", "requirements_python313.in": "3.13"}
 
 
 def report_arguments(
@@ -36,8 +41,12 @@ def report_arguments(
     wanted: pathlib.Path,
     constraints: pathlib.Path,
     report: pathlib.Path,
+    python: str | None = None,
 ) -> list[str]:
-    """pip's arguments for resolving one part of requirements.in without installing anything."""
+    """pip's arguments for resolving one part of requirements.in without installing anything.
+
+    Args: python: the version of Python that the packages are for; default: the interpreter's.
+    """
     arguments = [
         "install",
         "--dry-run",
@@ -53,6 +62,9 @@ def report_arguments(
         arguments.append("--no-deps")
     if from_source:
         arguments += [f"--no-binary={','.join(from_source)}", "--no-build-isolation", "--no-use-pep517"]
+    if python:
+        # pip takes another version only with a directory to install into, although it installs nothing.
+        arguments += [f"--python-version={python}", f"--target={report.parent / 'target'}"]
     return arguments
 
 
@@ -79,7 +91,8 @@ def resolve(
             wanted, report = root / "wanted.txt", root / "report.json"
             wanted.write_text("".join(f"{r}\n" for r in part), encoding="utf-8")
             sources = [r.name for r in part if r.from_source]
-            pip.run(report_arguments(with_dependencies, sources, wanted, constraints, report), origin)
+            arguments = report_arguments(with_dependencies, sources, wanted, constraints, report, PYTHONS.get(origin))
+            pip.run(arguments, origin)
             pins |= requirements.pins_of_report(json.loads(report.read_text(encoding="utf-8")), origin)
     return {name: pin for name, pin in pins.items() if name not in request.left_out}
 
@@ -94,7 +107,8 @@ def write_lock(
     """Writes one lock and prints what changed; returns its pins.
 
     Args:
-        base: pins of the site that this one extends; they are not repeated.
+        base: pins of the site that this one extends; they are not repeated, but for what another Python needs another
+            archive of.
         earlier: pins of all sites before this one, `base` among them; they constrain versions.
         only_missing: keep pinned versions.
 
@@ -104,7 +118,8 @@ def write_lock(
     request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
     old = requirements.parse_lock(lock.read_text(encoding="utf-8"), lock.name) if lock.exists() else {}
     resolved = resolve(request, request_file.name, (old if only_missing else {}) | earlier)
-    new = {name: pin for name, pin in resolved.items() if name not in base}
+    other_python = request_file.name in PYTHONS
+    new = {name: pin for name, pin in resolved.items() if name not in base or (other_python and pin != base[name])}
     replace_lock(lock, new, old, request_file.name)
     return new
 

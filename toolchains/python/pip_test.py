@@ -117,6 +117,11 @@ class ArgumentsTest(unittest.TestCase):
         self.assertNotIn("--no-deps", with_dependencies)
         self.assertIn("--no-deps", lock.report_arguments(False, ["old"], *paths))
 
+    def test_resolution_for_another_python(self):
+        paths = [pathlib.Path(name) for name in ("wanted", "constraints", "scratch/report")]
+        arguments = lock.report_arguments(True, [], *paths, python="3.13")
+        self.assertLessEqual({"--dry-run", "--python-version=3.13", "--target=scratch/target"}, set(arguments))
+
 
 if __name__ == "__main__":
     unittest.main()

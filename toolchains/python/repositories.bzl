@@ -49,6 +49,31 @@ def _pip_repository_impl(rctx):
         fail(install_failed(rctx.name, result.stderr))
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
 
+def _wheels_repository_impl(rctx):
+    rctx.report_progress("downloading Python packages")
+    result = _run_module(rctx, rctx.path(rctx.attr.python), "download", _INSTALL_FILES + ["download.py"], [
+        "--lock",
+        rctx.path(rctx.attr.lock),
+        "--python_version",
+        rctx.attr.python_version,
+        "--output",
+        rctx.path("wheels"),
+    ])
+    if result.return_code:
+        fail(install_failed(rctx.name, result.stderr))
+    rctx.file("BUILD.bazel", "exports_files([\"wheels\"])\n")
+
+wheels_repository = repository_rule(
+    implementation = _wheels_repository_impl,
+    doc = "Downloads what a lock pins with pip, for a version of Python that need not be there, into the directory `wheels`.",
+    attrs = {
+        "lock": attr.label(doc = "The lock.", allow_single_file = True, mandatory = True),
+        "python": attr.label(doc = "The interpreter that runs pip.", allow_single_file = True, mandatory = True),
+        "python_version": attr.string(doc = "The version that the packages are for, such as 3.13.", mandatory = True),
+        "timeout": attr.int(doc = "Seconds the download may take.", default = 3600),
+    },
+)
+
 pip_repository = repository_rule(
     implementation = _pip_repository_impl,
     doc = "Downloads what a lock pins with pip (its configuration on this machine applies) and unpacks it into `site`.",
