@@ -2,7 +2,7 @@
 
 installation_test --installed=DEB --installed=DEB ... and the arguments of :publish
 
-dpkg and tar are those of the machine. //tests/wheel installs the wheel with pip, and
+apt, dpkg and tar are those of the machine. //tests/wheel installs the wheel with pip, and
 //release/packaging:image_test enters the image.
 """
 
@@ -25,6 +25,10 @@ from release.publishing import publish
 
 SOURCE = "int f(int x) { return x * 3 + 1; }\nint g(int x) { return f(x) + f(x + 1); }\n"
 FOLDER = "usr/lib/mlgo-clang-"
+#: For an ordinary user, in a root that is thrown away.
+DPKG_FLAGS = ["--force-not-root", "--force-unsafe-io", "--log=/dev/null"]
+#: Which apt does not make itself.
+APT_FOLDERS = ["etc/apt/preferences.d", "var/cache/apt/archives/partial", "var/lib/apt/lists/partial", "var/log/apt"]
 #: Of programs of the system: dpkg looks for ldconfig and start-stop-daemon.
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -126,18 +130,31 @@ class InstallationTest(unittest.TestCase):
 
     def dpkg(self, root, *words, code=0):
         """Output of dpkg with the system below `root`; an ordinary user owns the files of a package."""
-        flags = ["--force-not-root", "--force-unsafe-io", "--log=/dev/null"]
-        return self.run_program("dpkg", f"--root={root}", *flags, *words, code=code)
+        return self.run_program("dpkg", f"--root={root}", *DPKG_FLAGS, *words, code=code)
+
+    def apt(self, root, *words, code=0):
+        """Output of apt with the system below `root`, which knows no mirror."""
+        settings = [
+            f"Dir={root}",
+            "Dir::Bin::dpkg=/usr/bin/dpkg",
+            "Dir::Bin::methods=/usr/lib/apt/methods",
+            *(f"DPkg::Options::={flag}" for flag in [f"--root={root}", *DPKG_FLAGS]),
+            "APT::Sandbox::User=",
+            "APT::Architecture=amd64",
+            "APT::Architectures=amd64",
+            "APT::Install-Recommends=false",
+        ]
+        for folder in APT_FOLDERS:
+            (root / folder).mkdir(parents=True, exist_ok=True)
+        options = [word for setting in settings for word in ("-o", setting)]
+        return self.run_program("apt-get", *options, "--yes", *words, code=code)
 
     def system(self, name, packages):
-        """A root whose dpkg knows `packages`, archives, as installed."""
+        """A root whose dpkg knows `packages`, archives, as installed; what they need themselves is not asked for."""
         root = self.scratch / name
         for folder in ("info", "updates", "triggers"):
             (root / "var/lib/dpkg" / folder).mkdir(parents=True)
-        status = "".join(
-            re.sub(r"(?m)^(Package: .*)$", r"\1\nStatus: install ok installed", deb.control(path)).strip() + "\n\n"
-            for path in packages
-        )
+        status = "\n".join(as_installed(deb.control(path)) for path in packages)
         (root / "var/lib/dpkg/status").write_text(status, encoding="utf-8")
         for path in packages:
             (root / "var/lib/dpkg/info" / f"{deb.package_name(path)}.list").write_text("/.\n", encoding="ascii")
@@ -153,6 +170,19 @@ class InstallationTest(unittest.TestCase):
         self.assertIn("libc6", self.dpkg(root, "--status", "libc6"))
         self.dpkg(root, "--purge", "mlgo-clang")
         self.assertEqual(files_below(root), before)
+
+    @unittest.skipUnless(shutil.which("apt-get"), "apt is not installed")
+    def test_apt_installs_and_removes_it(self):
+        """With nothing but what Debian 12 has, from the file alone."""
+        root = self.system("apt", self.installed)
+        before = files_below(root)
+        said = self.apt(root, "install", self.package)
+        self.assertIn("0 upgraded, 1 newly installed, 0 to remove", said)
+        self.check_compiler(root / "usr/bin/mlgo-clang", root / "usr/bin/mlgo")
+        self.apt(root, "purge", "mlgo-clang")
+        self.assertEqual(files_below(root), before)
+        older = self.system("older", [path for path in self.installed if deb.package_name(path) != "libc6"])
+        self.assertIn("Depends: libc6 (>= 2.36)", self.apt(older, "install", self.package, code=100))
 
     @unittest.skipUnless(shutil.which("dpkg"), "dpkg is not installed")
     def test_dpkg_asks_for_what_it_needs(self):
@@ -178,6 +208,12 @@ def described(member: tarfile.TarInfo, content) -> tuple[int, str, str]:
     """(mode, target of a link, sha256 of the content) of a member. Args: content: bytes, a file, or None."""
     content = content if isinstance(content, bytes) else content.read() if content else b""
     return member.mode, member.linkname, hashlib.sha256(content).hexdigest()
+
+
+def as_installed(control: str) -> str:
+    """What dpkg's status says of a package, without what it needs itself."""
+    alone = re.sub(r"(?m)^(?:Pre-)?Depends: .*\n", "", control)
+    return re.sub(r"(?m)^(Package: .*)$", r"\1\nStatus: install ok installed", alone).strip() + "\n"
 
 
 def files_below(root: pathlib.Path) -> set[pathlib.Path]:
