@@ -31,7 +31,6 @@ _LIBRARIES = [
 _LINKOPTS = [
     "-no-pie",
     "-Wl,--gc-sections",
-    "-Wl,--strip-all",
 ] + _LIBRARIES
 
 def _units(name, srcs, deps, local_defines, copts, tags, visibility):
@@ -133,6 +132,7 @@ def llvm_program(
     binary = "{}.linked/{}".format(name, program or name)
     cc_binary(
         name = binary,
+        features = ["strip_all"],
         linkopts = _LINKOPTS + linkopts,
         linkstatic = True,
         malloc = Label("@tcmalloc//:tcmalloc"),

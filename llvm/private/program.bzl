@@ -23,6 +23,8 @@ def _installed_program_impl(ctx):
         arguments = [ctx.file.binary.path, program.path],
         # A hard link where the file system allows it: programs have 200 MB. -L: a sandbox shows symbolic links.
         command = "ln -L \"$1\" \"$2\" 2>/dev/null || cp -L \"$1\" \"$2\"",
+        # A sandbox is another mount, across which there are no hard links.
+        execution_requirements = {"no-sandbox": "1"},
         inputs = [ctx.file.binary],
         mnemonic = "InstallProgram",
         outputs = [program],

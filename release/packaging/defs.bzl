@@ -57,8 +57,8 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
     """`mlgo-clang-<version>.tar.gz`: a compiler that runs from any folder of any Debian 12 machine.
 
     Compressed with gzip, which every Debian can unpack. Equal inputs give equal bytes.
-    Also makes `<name>_provenance`, `provenance.json` and the receiver's README; and `<name>_tree.tar`, the same files
-    without compression, for `compiler_install`, and `<name>_installed.tar`, the same below usr/lib, for `compiler_package`.
+    Also makes `<name>_provenance`, `provenance.json` and the receiver's README; and `<name>_tree.tar.gz`, the same files
+    compressed in a ninth of the time, for `compiler_install`, and `<name>_installed.tar`, the same below usr/lib, for `compiler_package`.
 
     Args:
       name: name of the target.
@@ -144,10 +144,10 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         },
         visibility = private,
     )
-    for target, out, extension, folder, tags in [
-        (name, _TOP + ".tar.gz", "tar.gz", _TOP, []),
-        (name + "_tree", name + "_tree.tar", "tar", _TOP, ["manual"]),
-        (name + "_installed", name + "_installed.tar", "tar", "usr/lib/" + _TOP, ["manual"]),
+    for target, out, extension, compressor, folder, tags in [
+        (name, _TOP + ".tar.gz", "tar.gz", None, _TOP, []),
+        (name + "_tree", name + "_tree.tar.gz", "tar.gz", Label("//release/packaging:compress_fast"), _TOP, ["manual"]),
+        (name + "_installed", name + "_installed.tar", "tar", None, "usr/lib/" + _TOP, ["manual"]),
     ]:
         pkg_tar(
             name = target,
@@ -159,6 +159,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
                 name + "_runtime_files",
                 name + "_texts",
             ],
+            compressor = compressor,
             extension = extension,
             mode = "0644",
             package_dir = folder,

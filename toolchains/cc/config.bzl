@@ -123,6 +123,11 @@ def _features(target, linker, copts):
             enabled = True,
             flag_sets = [_flags(_LINK, ["-l:libstdc++.a", "-lm"])],
         ),
+        # No names of functions: 29 MB of clang. Among a target's `linkopts` the flag would come before Bazel's -Wl,-S, and of the two the last counts.
+        feature(
+            name = "strip_all",
+            flag_sets = [_flags(_LINK, ["-Wl,--strip-all"])],
+        ),
     ]
 
 def _info(ctx, identifier, linker, target = HOST, copts = [], **tools):
