@@ -58,7 +58,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
 
     Compressed with gzip, which every Debian can unpack. Equal inputs give equal bytes.
     Also makes `<name>_provenance`, `provenance.json` and the receiver's README; and `<name>_tree.tar.gz`, the same files
-    compressed in a ninth of the time, for `compiler_install`, and `<name>_installed.tar`, the same below usr/lib, for `compiler_package`.
+    compressed fast, for `compiler_install`, and `<name>_installed.tar`, the same below usr/lib, for `compiler_package`.
 
     Args:
       name: name of the target.
