@@ -9,6 +9,9 @@ import sys
 import tempfile
 import unittest
 
+from mlgo.project.compiler import Compiler
+from mlgo.project.recording import make_links
+
 LIBRARY = pathlib.Path(__file__).with_name("started_compilers.so")
 
 
@@ -33,7 +36,9 @@ class StartedCompilersTest(unittest.TestCase):
             "MLGO_OWN": str(self.folder / "project"),
             **variables,
         }
-        done = subprocess.run(words, env=environment, cwd=self.folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            words, env=environment, cwd=self.folder, capture_output=True, text=True, check=True, timeout=60
+        )
         return done.stdout.strip()
 
     def test_every_way(self):
@@ -81,6 +86,15 @@ class StartedCompilersTest(unittest.TestCase):
         shutil.copy("/usr/bin/env", self.folder / "bazel")
         self.assertEqual(self.run_command("env", str(self.folder / "bazel"), gcc, "-c"), "-c")
         self.assertNotIn("LD_PRELOAD", self.run_command("env", str(self.folder / "bazel")))
+
+    def test_archivers_that_lead_to_those_of_clang(self):
+        prefix = Compiler(self.folder / "prefix")
+        prefix.bin.mkdir(parents=True)
+        shutil.copy("/bin/echo", prefix.tool("llvm-ar"))
+        (self.folder / "machine/llvm-ar").touch()
+        make_links(self.folder / "links", prefix, str(self.folder / "machine"))
+        for program in (str(self.folder / "links/llvm-ar"), prefix.tool("llvm-ar")):
+            self.assertEqual(self.run_command("env", program, "qc", MLGO_BIN=str(prefix.bin)), "qc")
 
     def test_the_projects_copy_of_clang(self):
         gcc = str(self.folder / "project/gcc")
