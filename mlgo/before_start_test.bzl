@@ -10,7 +10,7 @@ _SlowInfo = provider(
 
 def _is_slow(target):
     if not target.actions:
-        return "corpora~" in target.label.workspace_name or "corpora+" in target.label.workspace_name
+        return "corpora~" in target.label.repo_name or "corpora+" in target.label.repo_name
     return target.label.package == "release" or any(["Corpus" in action.mnemonic for action in target.actions])
 
 def _targets(value):

@@ -9,7 +9,7 @@ _FLAG = str(Label("//toolchains/cc:bootstrap"))
 
 # In mlgo's own workspace no compiler of ours is registered, and configurations stay as they are: `bazel-bin/release/clang` is
 # where users look for it.
-_IS_ROOT = not Label("//:MODULE.bazel").workspace_name
+_IS_ROOT = not Label("//:MODULE.bazel").repo_name
 
 def _always_impl(_settings, _attr):
     return {_FLAG: True}

@@ -54,7 +54,7 @@ def owner_name(label):
     """
 
     # zlib~, _main~debian~zlib, zlib+, mlgo++debian+zlib; a version in between ("zlib~1.3.1") stays: Bazel leaves it out since 7.1.
-    repository = label.workspace_name.replace("+", "~").removesuffix("~")
+    repository = label.repo_name.replace("+", "~").removesuffix("~")
     if repository.count("~") > 1:
         repository = repository.rpartition("~")[2]
     return "/".join([part for part in [repository, label.package, label.name] if part])
@@ -156,7 +156,7 @@ def assemble(ctx, info, directory, *, program, part = None):
     listing.add_all(info.skipped, map_each = _skipped_line)
     arguments = ctx.actions.args()
     arguments.add_all("--output", [directory], expand_directories = False)
-    arguments.add("--label", str(ctx.label).removeprefix("@@") if not ctx.label.workspace_name else str(ctx.label))
+    arguments.add("--label", str(ctx.label).removeprefix("@@") if not ctx.label.repo_name else str(ctx.label))
     if part:
         arguments.add("--part", part)
     ctx.actions.run(

@@ -29,7 +29,7 @@ def _owner_name_test_impl(ctx):
         ("zlib~", "x", "zlib/x/lib"),
         ("zlib~1.3.1", "x", "zlib~1.3.1/x/lib"),
     ]:
-        asserts.equals(env, expected, owner_name(struct(workspace_name = repository, package = package, name = "lib")))
+        asserts.equals(env, expected, owner_name(struct(repo_name = repository, package = package, name = "lib")))
     return unittest.end(env)
 
 _owner_name_test = unittest.make(_owner_name_test_impl)
