@@ -111,14 +111,14 @@ class ArgumentsTest(unittest.TestCase):
         )
 
     def test_resolution_installs_nothing(self):
-        paths = [pathlib.Path(name) for name in ("wanted", "constraints", "report")]
+        paths = pathlib.Path("wanted"), pathlib.Path("constraints"), pathlib.Path("report")
         with_dependencies = lock.report_arguments(True, [], *paths)
         self.assertIn("--dry-run", with_dependencies)
         self.assertNotIn("--no-deps", with_dependencies)
         self.assertIn("--no-deps", lock.report_arguments(False, ["old"], *paths))
 
     def test_resolution_for_another_python(self):
-        paths = [pathlib.Path(name) for name in ("wanted", "constraints", "scratch/report")]
+        paths = pathlib.Path("wanted"), pathlib.Path("constraints"), pathlib.Path("scratch/report")
         arguments = lock.report_arguments(True, [], *paths, python="3.13")
         self.assertLessEqual({"--dry-run", "--python-version=3.13", "--target=scratch/target"}, set(arguments))
 
