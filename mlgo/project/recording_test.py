@@ -1,0 +1,149 @@
+"""What leads the compilers of a build to the recorder: links, environment, which compilers are its own; exit codes."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from mlgo.project.compiler import Compiler, compiler_at
+from mlgo.project.recording import (
+    compiler_place,
+    cross_triple,
+    environment_of,
+    is_for_another_machine,
+    is_own_compiler,
+    make_links,
+    run_build,
+)
+from mlgo.run.exit_codes import RunError
+
+
+class RecordingTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
+        for name in ("bin/clang", "bin/ld.lld", "bin/llvm-ar", "lib/mlgo/record/clang"):
+            path = self.folder / "prefix" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("#!/bin/sh\n")
+            path.chmod(0o755)
+        self.compiler = compiler_at(self.folder / "prefix")
+
+    def test_the_environment_of_a_build(self):
+        links = self.folder / "links"
+        recorder = str(self.compiler.recorders / "clang")
+        given = {"PATH": f"{links}:/bin", "CC": "ccache gcc -m64", "CXX": "nvcc", "MLGO_NESTED": "1"}
+        made = environment_of(self.compiler, links, given, records=self.folder)
+        self.assertEqual((made["PATH"], made["MLGO_PATH"]), (f"{links}:/bin", "/bin"))
+        self.assertEqual((made["CC"], made["MLGO_CC"]), (f"ccache {recorder} -m64", "ccache gcc -m64"))
+        self.assertEqual((made["CXX"], made["MLGO_CXX"], made["MLGO_CONFIG"]), ("nvcc", "nvcc", ""))
+        self.assertEqual(made["MLGO_LLD"], "-fuse-ld=lld -Wl,--undefined-version")
+        self.assertNotIn("MLGO_NESTED", made)
+        self.assertNotIn("LD_PRELOAD", made)
+        library = self.compiler.recorders / "started_compilers.so"
+        library.touch()
+        made = environment_of(self.compiler, links, {"LD_PRELOAD": "/x.so"}, project=self.folder)
+        self.assertEqual(made["LD_PRELOAD"], f"{library}:/x.so")
+        self.assertEqual((made["MLGO_LINKS"], made["MLGO_OWN"]), (str(links), str(self.folder)))
+        spaced = Compiler(self.folder / "a b")
+        (spaced.recorders).mkdir(parents=True)
+        (spaced.recorders / "started_compilers.so").touch()
+        self.assertNotIn("LD_PRELOAD", environment_of(spaced, links, {}))
+
+    def test_caches_of_compilers_see_the_options_of_a_build(self):
+        config = self.folder / "mlgo.cfg"
+        made = environment_of(self.compiler, self.folder / "links", {}, config=config)
+        self.assertEqual((made["CCACHE_EXTRAFILES"], made["SCCACHE_RECACHE"]), (str(config), "1"))
+        self.assertNotIn("CCACHE_DISABLE", made)
+        made = environment_of(self.compiler, self.folder / "links", {"CCACHE_EXTRAFILES": "/x"}, config=config)
+        self.assertEqual(made["CCACHE_EXTRAFILES"], f"/x:{config}")
+
+    def test_links(self):
+        machine = self.folder / "machine"
+        machine.mkdir()
+        for name in ("gcc-12", "llvm-ar-14", "llvm-nm", "ar", "clang-format"):
+            (machine / name).touch()
+        make_links(self.folder / "links", self.compiler, f"{machine}:{self.folder / 'absent'}")
+        links = {path.name: path for path in (self.folder / "links").iterdir()}
+        for path in links.values():
+            self.assertFalse(path.is_symlink() or path.stat().st_nlink > 1, path)
+        self.assertFalse({"ar", "clang-format"} & links.keys())
+        for name in ("llvm-ar", "llvm-nm"):
+            (self.compiler.bin / name).write_text('#!/bin/sh\necho "${0##*/} $* $MLGO_NESTED"\n')
+            (self.compiler.bin / name).chmod(0o755)
+        recorder = self.compiler.recorders / "clang"
+        recorder.write_text('#!/bin/sh\necho "$0 $MLGO_RECORDER $*"\nexit 3\n')
+        for name, code, said in (
+            ("gcc-12", 3, f"{links['gcc-12']} {recorder} a b c"),
+            ("cc", 3, f"{links['cc']} {recorder} a b c"),
+            ("llvm-ar-14", 0, "llvm-ar a b c 1"),
+            ("llvm-nm", 0, "llvm-nm a b c 1"),
+        ):
+            done = subprocess.run([links[name], "a b", "c"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (code, f"{said}\n"))
+
+    def test_the_compiler_in_a_command(self):
+        for words, place in (
+            (["ccache", "/usr/bin/g++-12", "-c"], 1),
+            (["X=1", "cc", "a.o"], 1),
+            (["nvcc", "-c", "cc"], None),
+            (["ar", "qc", "x.a"], None),
+            (["ld", "-r", "cc"], None),
+        ):
+            self.assertEqual(compiler_place(words), place, words)
+
+    def test_names_of_compilers(self):
+        for name in ("cc", "gcc-12", "x86_64-linux-gnu-g++", "clang++-16", "x86_64-pc-linux-gnu-gcc", "ld"):
+            self.assertTrue(is_own_compiler(name, "x86_64"), name)
+        for name in ("i686-linux-gnu-gcc", "arm-none-eabi-gcc", "ccache", "gcc-ar", "nvcc", "clang-format", "ld.bfd"):
+            self.assertFalse(is_own_compiler(name, "x86_64"), name)
+
+    def test_cross_compilers(self):
+        for path, triple in (
+            ("/usr/bin/aarch64-linux-gnu-gcc-12", "aarch64-linux-gnu"),
+            ("/usr/bin/riscv64-linux-gnu-g++", "riscv64-linux-gnu"),
+            # Their defaults are not clang's, or clang does not know their libraries.
+            ("/usr/bin/i686-linux-gnu-gcc", None),
+            ("/usr/bin/arm-linux-gnueabihf-gcc", None),
+            ("/opt/bin/aarch64-linux-gnu-gcc", None),
+            ("", None),
+        ):
+            self.assertEqual(cross_triple(path), triple, path)
+
+    def test_builds_for_another_machine(self):
+        for command, expected in (
+            (["./configure", "--host=aarch64-linux-gnu"], True),
+            (["sh", "-c", "../configure '--host=arm-none-eabi' && make"], True),
+            (["dpkg-buildpackage", "--host-arch", "arm64"], False),
+            (["dpkg-buildpackage", "--host-arch=arm64"], True),
+            (["./configure", "--host=x86_64-linux-gnu", "--hostname=x"], False),
+            (["make", "GHOST--host=arm"], False),
+        ):
+            self.assertEqual(is_for_another_machine(command, "x86_64"), expected, command)
+        command = ["./configure", "--host=aarch64-linux-gnu"]
+        self.assertNotIn("CC", environment_of(self.compiler, self.folder / "links", {}, command=command))
+        self.assertIn("CC", environment_of(self.compiler, self.folder / "links", {}, command=command[:1]))
+
+    def test_what_the_compilers_of_a_machine_say(self):
+        gcc = self.folder / "gcc"
+        for version, lenient in (("12", "yes"), ("13.2", "yes"), ("14", None), ("", None)):
+            gcc.write_text(f"#!/bin/sh\necho {version}\n")
+            gcc.chmod(0o755)
+            made = environment_of(self.compiler, self.folder / "links", {"CC": str(gcc), "MLGO_LENIENT": "before"})
+            self.assertEqual(made.get("MLGO_LENIENT"), lenient, version)
+        clang = self.folder / "prefix/bin/clang"
+        for answer, without in (("libomp.so", "yes"), ("/usr/lib/libomp.so", None)):
+            clang.write_text(f"#!/bin/sh\necho {answer}\n")
+            made = environment_of(self.compiler, self.folder / "links", {})
+            self.assertEqual(made.get("MLGO_NO_OPENMP"), without, answer)
+
+    def test_exit_codes_of_builds(self):
+        environment = {"PATH": "/bin:/usr/bin"}
+        self.assertEqual(run_build(["sh", "-c", "exit 9"], environment)[0], 9)
+        self.assertEqual(run_build(["sh", "-c", "kill -TERM $$"], environment)[0], 143)
+        with self.assertRaisesRegex(RunError, "absent command'?: cannot be started: No such file"):
+            run_build([str(self.folder / "absent command")], environment)
+
+
+if __name__ == "__main__":
+    unittest.main()
