@@ -1,7 +1,7 @@
 """Looks at the programs of `//mlgo:evaluate_programs -- --programs=exam`."""
 
 load("//mlgo:programs.bzl", "EXAM_PROGRAMS_DATA", "EXAM_PROGRAMS_ENV", "PROFILE_DATA", "PROFILE_ENV")
-load("//models:defs.bzl", "CALLEE_SAVED_COST")
+load("//models:defs.bzl", "CALLEE_SAVED_COST", "COLD_OPTIONS")
 load(":exam.bzl", "look", "measurement")
 
 _COMMAND = "//mlgo:evaluate_programs"
@@ -19,11 +19,10 @@ _EVICTION_FLAGS = [
 
 # What the profile calls cold is compiled for size, as mlgo-cold.cfg has it: no policy decides. With the size policy in these functions; with the
 # cost of callee-saved registers too.
-_COLD = ",-mllvm,-pgo-cold-func-opt=minsize,-mllvm,-profile-summary-cutoff-cold=999000"
 _COLD_FLAGS = [
-    "--compiler=cold={release/clang}" + _COLD,
-    "--compiler=cold_size_policy={release/clang}" + _COLD + ",-mllvm,-enable-ml-inliner=release",
-    "--compiler=cold_cost={release/clang}" + _COLD + ",-mllvm,-mlgo-callee-saved-cost=" + CALLEE_SAVED_COST,
+    "--compiler=cold={release/clang}" + COLD_OPTIONS,
+    "--compiler=cold_size_policy={release/clang}" + COLD_OPTIONS + ",-mllvm,-enable-ml-inliner=release",
+    "--compiler=cold_cost={release/clang}" + COLD_OPTIONS + ",-mllvm,-mlgo-callee-saved-cost=" + CALLEE_SAVED_COST,
     "--pgo",
     "--problem=regalloc_eviction",
     "--repeats=1",
