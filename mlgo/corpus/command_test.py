@@ -1,18 +1,8 @@
 """What is kept of a recorded command and what is dropped, on a command that clang 22 recorded."""
 
-import pathlib
-import tempfile
 import unittest
 
-from mlgo.corpus.command import (
-    MOST_BYTES,
-    MOST_WORD_BYTES,
-    CommandError,
-    CompileCommand,
-    check_length,
-    named_files,
-    paths_in,
-)
+from mlgo.corpus.command import MOST_BYTES, MOST_WORD_BYTES, CommandError, CompileCommand, check_length, paths_in
 
 # As -Xclang -fembed-bitcode=all of clang 22.1.8 recorded it, directories shortened.
 RECORDED = """-cc1 -triple x86_64-pc-linux-gnu -O2 -emit-obj -disable-free -clear-ast-before-backend
@@ -144,36 +134,6 @@ class CommandLengthTest(unittest.TestCase):
         CompileCommand(["-cc1", *["-D", "A" * 1000] * 2000]).arguments("in.bc", "out.o")
         with self.assertRaisesRegex(CommandError, "a module's command: has 200,007 words"):
             CompileCommand(["-cc1", *["-O2"] * 200_000]).arguments("in.bc", "out.o")
-
-
-class NamedFilesTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for name in ("a.profdata", "p.so", "raw/default.profdata", "x.rsp", "my.decisions"):
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).touch()
-
-    def names(self, *words, relative=False):
-        return [str(path.relative_to(self.folder)) for path in named_files(words, self.folder if relative else None)]
-
-    def test_absolute_names(self):
-        folder = self.folder
-        self.assertEqual(self.names(f"-fprofile-use={folder}/a.profdata", "-O2"), ["a.profdata"])
-        self.assertEqual(self.names(f"-fprofile-use={folder}/raw"), ["raw/default.profdata"])
-        self.assertEqual(self.names("-load", f"{folder}/p.so", f"-fplugin={folder}/p.so"), ["p.so"])
-        self.assertEqual(self.names("-mllvm", f"-mlgo-decisions={folder}/my.decisions"), ["my.decisions"])
-        self.assertEqual(self.names(f"-Wl,--version-script={folder}/a.profdata,{folder}/p.so"), ["a.profdata", "p.so"])
-        self.assertEqual(self.names(f"@{folder}/x.rsp", f"-include{folder}/p.so"), ["x.rsp", "p.so"])
-
-    def test_relative_names_need_a_folder(self):
-        words = ("-fprofile-use=a.profdata", "p.so", "@x.rsp")
-        self.assertEqual(self.names(*words), [])
-        self.assertEqual(self.names(*words, relative=True), ["a.profdata", "p.so", "x.rsp"])
-
-    def test_what_is_no_file(self):
-        words = ("-I/usr", str(self.folder), "-DX=/nowhere/x", "\0", "/" * 5000, "", "-", "=", "files/0123-x")
-        self.assertEqual(self.names(*words), [])
-        self.assertEqual(self.names(*words, relative=True), [])
 
 
 if __name__ == "__main__":

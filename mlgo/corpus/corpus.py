@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from mlgo.corpus import storage as storages
 from mlgo.corpus.archive.archive import open_archive
-from mlgo.corpus.command import CompileCommand, named_files
+from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
@@ -30,6 +30,7 @@ from mlgo.corpus.description import (
     parse_description,
     parse_licences,
 )
+from mlgo.corpus.options.named_files import named_files
 from mlgo.corpus.options.verdict import normal_name
 from mlgo.run import files
 from mlgo.run.manifest import digest_of_file

@@ -12,8 +12,8 @@ import shlex
 import struct
 from collections.abc import Iterable
 
-from mlgo.corpus.command import named_files
 from mlgo.corpus.elf import DT_NEEDED, DT_RPATH, DT_RUNPATH, ElfError, ElfFile
+from mlgo.corpus.options.named_files import named_files
 from mlgo.run import child
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json

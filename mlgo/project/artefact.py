@@ -25,8 +25,11 @@ from mlgo.project.goal import Goal, Measured
 from mlgo.project.tuning import decision_option
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically, write_error
+from mlgo.run.regular_file import open_regular
 
 CONFIG, TOOLCHAIN, RESULT, PAGE, CACHE = "mlgo.cfg", "toolchain.cmake", "mlgo.json", "report.html", ".cache"
+#: In the cache.
+RECORDING = "recording.json"
 _FORMAT = 1
 _REMEDY = "Remove the folder, or name another with --output="
 _CMAKE = """# cmake --toolchain mlgo/toolchain.cmake, with the folder of mlgo's clang in the environment's MLGO_PREFIX.
@@ -157,11 +160,15 @@ def shown(path: str, project: pathlib.Path) -> str:
 
 
 def digest_of(path: str | os.PathLike[str]) -> str | None:
-    """sha256 of a file; None: it cannot be read."""
+    """sha256 of a regular file; None: it cannot be read."""
+    digest = hashlib.sha256()
     try:
-        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+        with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
     except OSError:
         return None
+    return digest.hexdigest()
 
 
 def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
@@ -196,9 +203,11 @@ def time_of(path: str) -> int | None:
 def read_recording(cache: pathlib.Path) -> dict[str, Any]:
     """What `write_recording` wrote; empty when there is nothing that can be used."""
     try:
-        content = json.loads((cache / "recording.json").read_text("utf-8"))
-        return content if content.get("format") == _FORMAT else {}
-    except (OSError, ValueError, AttributeError):
+        content = json.loads((cache / RECORDING).read_text("utf-8"))
+        if content.get("format") != _FORMAT or not all(isinstance(one["output"], str) for one in content["commands"]):
+            return {}
+        return {**content, "build_seconds": float(content["build_seconds"]), "changed": dict(content["changed"])}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
         return {}
 
 
@@ -212,4 +221,4 @@ def write_recording(
       changed: what was linked -> `time_of`.
     """
     content = {"format": _FORMAT, "commands": list(commands), "build_seconds": seconds, "changed": dict(changed)}
-    write_atomically(cache / "recording.json", encode_json(content))
+    write_atomically(cache / RECORDING, encode_json(content))

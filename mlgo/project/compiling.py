@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from mlgo.corpus.options.named_files import named_files
 from mlgo.project import child
 from mlgo.project.command_line import Compile
 from mlgo.project.compiler import Compiler
@@ -23,7 +24,7 @@ from mlgo.project.precompiled import words_with_text
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
-_FORMAT = 3
+_FORMAT = 4
 _TAKEN = "-mlgo-decisions-taken"
 _COSTS = "-mlgo-executed-cost-file"
 _SEARCH = "-mlgo-search="
@@ -117,7 +118,9 @@ class Units:
         listing, taken, costs = made.with_suffix(".d"), _file_of(_TAKEN, made), _file_of(_COSTS, made)
         # A source that was preprocessed before has no such file.
         listed = prerequisites(_text(listing)) if listing.exists() else []
-        read = [unit.source, *(os.path.join(unit.directory, name) for name in listed)]
+        # Profiles and lists of functions are not among the prerequisites.
+        named = map(str, named_files(unit.words, unit.directory))
+        read = [unit.source, *(os.path.join(unit.directory, name) for name in listed), *named]
         digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
         try:
             target = self._moved(made, ".o")

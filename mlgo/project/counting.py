@@ -20,6 +20,8 @@ from mlgo.run.exit_codes import RunError
 
 #: Time limit of one run, seconds; Cachegrind slows it down fifty times.
 _SECONDS = 1800
+#: Events of Cachegrind that are added up for each figure.
+_EVENTS = (("Ir",), ("Dr", "Dw"))
 _CACHEGRIND = ("--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes")
 _PLACE = "{}"
 
@@ -53,9 +55,14 @@ def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
     own = os.path.join(os.path.dirname(path), ".libs", os.path.basename(path))
     for name in (own, path):
         for program in programs:
-            if os.path.exists(name) and os.path.samefile(name, program.link.output):
+            if os.path.exists(name) and _is_same(name, program.link.output):
                 return program
     return None
+
+
+def _is_same(path: str, output: str) -> bool:
+    """Whether a file is what a link made; a build may have removed or renamed that."""
+    return os.path.exists(output) and os.path.samefile(path, output)
 
 
 class Counter(NamedTuple):
@@ -170,7 +177,13 @@ class Runs:
                     last = "valgrind cannot read the debug information of a library that it loads"
                 wrong = f"ended with exit code {done.returncode}: {last}"
                 raise RunError(f"--run={shlex.join(run.words)}", wrong, "Correct it")
-            return digest, self._read(pathlib.Path(folder))
+            try:
+                counts = self._read(pathlib.Path(folder))
+            except (OSError, ValueError) as error:
+                wrong = f"was not counted by {self._counter.name}: {error}"
+                remedy = "It must end by itself, as this user; without --run= there is an estimate"
+                raise RunError(f"--run={shlex.join(run.words)}", wrong, remedy) from error
+            return digest, counts
 
     def _command(self, run: Run, image: pathlib.Path, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
         """The words with `image` in the place of the program, and variables.
@@ -199,14 +212,13 @@ class Runs:
         return bool({"-shared", "--shared"} & set(self._program.link.words))
 
     def _read(self, folder: pathlib.Path) -> list[int]:
+        """Raises: OSError, ValueError: the counter wrote nothing, or not what it should."""
         if self._counter is PERF:
-            return [int((folder / "counts").read_text().strip().splitlines()[-1].partition(",")[0])]
-        instructions = references = 0
-        for path in sorted(folder.glob("counts.*")):
-            counts = cachegrind_counts(path.read_text(errors="replace"))
-            instructions += counts["Ir"]
-            references += counts.get("Dr", 0) + counts.get("Dw", 0)
-        return [instructions, references]
+            return [perf_count((folder / "counts").read_text(errors="replace"))]
+        found = [cachegrind_counts(path.read_text(errors="replace")) for path in sorted(folder.glob("counts.*"))]
+        if not found:
+            raise ValueError("it wrote no counts")
+        return [sum(counts[name] for counts in found for name in names if name in counts) for names in _EVENTS]
 
 
 def _has_unread_debug_information(folder: pathlib.Path) -> bool:
@@ -215,11 +227,24 @@ def _has_unread_debug_information(folder: pathlib.Path) -> bool:
 
 
 def cachegrind_counts(text: str) -> dict[str, int]:
-    """The totals in a file of Cachegrind: event -> count."""
-    lines = text.splitlines()
-    events = next(line for line in lines if line.startswith("events:")).split()[1:]
-    totals = next(line for line in lines if line.startswith("summary:")).split()[1:]
-    return {event: int(total) for event, total in zip(events, totals)}
+    """The totals in a file of Cachegrind: event -> count. Raises: ValueError: it has none, as of a killed process."""
+    lines = {begin: rest.split() for begin, _, rest in (line.partition(":") for line in text.splitlines())}
+    counts = {event: int(total) for event, total in zip(lines.get("events", ()), lines.get("summary", ()))}
+    if "Ir" not in counts:
+        raise ValueError("a file of counts has no sum")
+    return counts
+
+
+def perf_count(text: str) -> int:
+    """The count in what `perf stat -x,` wrote: the sum over the kinds of cores that the processor has.
+
+    Raises: ValueError: nothing was counted.
+    """
+    counts = [line.partition(",")[0] for line in text.splitlines() if "," in line and not line.startswith("#")]
+    numbers = [int(count) for count in counts if count.isdecimal()]
+    if not numbers:
+        raise ValueError(counts[0] if counts else "it wrote no counts")
+    return sum(numbers)
 
 
 def _shared_name(link: Link) -> str:

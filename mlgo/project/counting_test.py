@@ -7,7 +7,7 @@ import unittest
 from unittest import mock
 
 from mlgo.project.command_line import Link
-from mlgo.project.counting import CACHEGRIND, Runs, cachegrind_counts, program_named_by, run_of
+from mlgo.project.counting import CACHEGRIND, Runs, cachegrind_counts, perf_count, program_named_by, run_of
 from mlgo.project.programs import Program
 from mlgo.run.exit_codes import RunError
 
@@ -110,6 +110,27 @@ class CountingTest(unittest.TestCase):
                 run_of(text, "/")
         with self.assertRaisesRegex(RunError, "starts sh, which is not .*/prog"):
             self.runs("sh -c ./prog")
+
+    def test_a_program_that_the_build_removed(self):
+        programs = [self.program(self.folder / "gone"), self.program(self.built)]
+        self.assertEqual(program_named_by(run_of("./prog x", str(self.folder)), programs), programs[1])
+
+    def test_a_run_that_was_not_counted(self):
+        # As of a program that changes its user, or of one that is killed.
+        for written in ("", ': > "$out"', 'echo "events: Ir" > "$out"'):
+            text = "for word; do case $word in *out-file=*) out=${word#*=}1 ;; esac; done\n"
+            (self.folder / "bin/valgrind").write_text(f"#!/bin/sh\n{text}{written}\n")
+            with self.assertRaisesRegex(RunError, "prog x: was not counted by Cachegrind: .* counts"):
+                self.runs("./prog x").figures_of(self.built)
+
+    def test_counts_of_perf(self):
+        comment = "# started on Sat\n\n"
+        self.assertEqual(perf_count(f"{comment}812,,instructions:u,1,100.00,,\n"), 812)
+        cores = "5000,,cpu_atom/instructions:u/,1,50.00,,\n<not counted>,,cpu_lp/instructions:u/,0,0.00,,\n"
+        self.assertEqual(perf_count(f"{comment}{cores}7,,cpu_core/instructions:u/,1,50.00,,\n"), 5007)
+        for text, wrong in (("", "it wrote no counts"), ("<not supported>,,instructions:u\n", "<not supported>")):
+            with self.assertRaisesRegex(ValueError, wrong):
+                perf_count(comment + text)
 
     def test_a_file_of_cachegrind(self):
         self.assertEqual(cachegrind_counts("events: Ir Dr\nfn=x\n1 2 3\nsummary: 70 20\n"), {"Ir": 70, "Dr": 20})

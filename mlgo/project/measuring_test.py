@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.project import artefact, goal, page
+from mlgo.project import artefact, goal, page, recorded
 from mlgo.project.budget import Allowance, Budget
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiler import Compiler, compiler_at
@@ -73,6 +73,16 @@ class CompilingTest(unittest.TestCase):
         self.compile(unit, "-flag")
         self.compile(self.unit("source\n", "-DX"), "-flag")
         self.assertEqual(self.runs(), 4)
+
+    def test_a_profile_that_changed(self):
+        profile = self.folder / "p.profdata"
+        for word in ("-fprofile-use=p.profdata", f"-fprofile-sample-use={profile}", f"-fprofile-list={profile}"):
+            unit = self.unit("source\n", word)
+            profile.write_text("one")
+            self.compile(unit)
+            self.assertTrue(self.compile(unit).was_kept, word)
+            profile.write_text("other")
+            self.assertFalse(self.compile(unit).was_kept, word)
 
     def test_costs_are_kept_with_the_object(self):
         units = Units(self.compiler, self.folder / "cache", with_costs=True)
@@ -273,9 +283,25 @@ class ResultTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             self.assertEqual(artefact.read_recording(folder), {})
-            for text in ("", "[]", '{"format": 7}'):
+            for text in (
+                *("", "[]", '{"format": 7}', '{"format": 1}', '{"format": 1, "commands": [7]}'),
+                '{"format": 1, "commands": [], "build_seconds": "x", "changed": {}}',
+            ):
                 (folder / "recording.json").write_text(text)
                 self.assertEqual(artefact.read_recording(folder), {})
+            text = json.dumps(
+                {"format": 1, "commands": [{"kind": "Compile", "output": "a.o"}], "build_seconds": 1, "changed": {}}
+            )
+            (folder / "recording.json").write_text(text)
+            with self.assertRaisesRegex(RunError, "recording.json: was not written by this mlgo. Remove it, clean"):
+                recorded.read(folder, "smaller")
+
+    def test_a_source_that_is_no_file_counts_as_changed(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            pipe = pathlib.Path(scratch, "pipe")
+            os.mkfifo(pipe)
+            for path in (pipe, "/dev/zero", "a\0b", scratch):
+                self.assertIsNone(artefact.digest_of(path), path)
 
 
 if __name__ == "__main__":

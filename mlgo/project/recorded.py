@@ -37,8 +37,12 @@ def read(cache: pathlib.Path, verb: str) -> Recorded:
     kept = artefact.read_recording(cache)
     if not kept:
         raise RunError(f"mlgo {verb}", "has no command, and no build was recorded here", f"Write: mlgo {verb} -- make")
-    commands = [_command_of(entry) for entry in kept["commands"]]
-    return Recorded(commands, float(kept["build_seconds"]), kept["changed"])
+    try:
+        commands = [_command_of(entry) for entry in kept["commands"]]
+        return Recorded(commands, kept["build_seconds"], kept["changed"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        remedy = f"Remove it, clean, and write: mlgo {verb} -- make"
+        raise RunError(str(cache / artefact.RECORDING), "was not written by this mlgo", remedy) from error
 
 
 def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say: Callable[[str], None]) -> int:
@@ -70,7 +74,7 @@ def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, fl
     kept = artefact.read_recording(cache)
     outputs = {each.output for each in made}
     before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
-    seconds = total(float(kept.get("build_seconds", 0.0)), sum(one.seconds for one in found))
+    seconds = total(kept.get("build_seconds", 0.0), sum(one.seconds for one in found))
     _write(cache, before, made, seconds, kept.get("changed", {}))
     shutil.rmtree(records, ignore_errors=True)
     return broken

@@ -11,10 +11,12 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 
 from mlgo.project.compiler import LLD, Compiler
 from mlgo.run.exit_codes import RunError
+from mlgo.run.files import write_error
 
 #: Names that builds look for on PATH.
 _ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
@@ -67,6 +69,8 @@ def compiler_place(words: Sequence[str]) -> int | None:
 def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> None:
     """Fills `folder` with programs: record.sh for each compiler and linker on `search_path`, and archivers.
 
+    Raises: RunError: the folder cannot be written.
+
     An archiver of another LLVM cannot read the objects of -flto. No two are links to one file: builds of Perl modules
     walk through their folder, follow links, and end where they meet a file again.
     """
@@ -89,11 +93,26 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
         # Else started_compilers.c leads the start of the program back here.
         program = shlex.quote(compiler.tool(match["tool"]))
         programs[match[0]] = f'export MLGO_NESTED=1\nexec {program} "$@"\n'
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name, text in sorted(programs.items()):
-        (folder / name).write_text(f"#!/bin/sh\n{text}", encoding="utf-8", errors="surrogateescape")
-        (folder / name).chmod(0o755)
+    try:
+        if folder.is_symlink():
+            folder.unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        # Another build may be using the folder: a program is there at each moment.
+        for path in folder.iterdir():
+            if path.name not in programs:
+                path.unlink()
+        for name, text in sorted(programs.items()):
+            _write_program(folder / name, f"#!/bin/sh\n{text}".encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise write_error(error, folder) from error
+
+
+def _write_program(path: pathlib.Path, content: bytes) -> None:
+    with tempfile.TemporaryDirectory(dir=path.parent.parent, prefix=".path.") as scratch:
+        new = pathlib.Path(scratch, path.name)
+        new.write_bytes(content)
+        new.chmod(0o755)
+        os.replace(new, path)
 
 
 def environment_of(

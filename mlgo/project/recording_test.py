@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.recording import (
@@ -81,6 +82,22 @@ class RecordingTest(unittest.TestCase):
         ):
             done = subprocess.run([links[name], "a b", "c"], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (code, f"{said}\n"))
+
+    def test_links_that_another_build_uses_stay(self):
+        links = self.folder / "links"
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "precious").touch()
+        links.symlink_to(elsewhere)
+        make_links(links, self.compiler, "")
+        self.assertEqual([path.name for path in elsewhere.iterdir()], ["precious"])
+        (links / "old-gcc").touch()
+        with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            make_links(links, self.compiler, "")
+        self.assertTrue(os.access(links / "cc", os.X_OK))
+        make_links(links, self.compiler, "")
+        self.assertFalse((links / "old-gcc").exists())
+        self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(".path")], [])
 
     def test_the_compiler_in_a_command(self):
         for words, place in (
