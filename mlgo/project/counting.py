@@ -22,7 +22,9 @@ from mlgo.run.exit_codes import RunError
 _SECONDS = 1800
 #: Events of Cachegrind that are added up for each figure.
 _EVENTS = (("Ir",), ("Dr", "Dw"))
-_CACHEGRIND = ("--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes")
+# With -v the log names the files that a process loads.
+_CACHEGRIND = ("--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes", "-v")
+_LOADED = "Reading syms from "
 _PLACE = "{}"
 
 
@@ -177,6 +179,10 @@ class Runs:
                     last = "valgrind cannot read the debug information of a library that it loads"
                 wrong = f"ended with exit code {done.returncode}: {last}"
                 raise RunError(f"--run={shlex.join(run.words)}", wrong, "Correct it")
+            if self._is_library() and self._counter is CACHEGRIND and not _loaded_from(pathlib.Path(folder)):
+                name = _shared_name(self._program.link)
+                remedy = "Run a program that finds it by LD_LIBRARY_PATH, without an RPATH, as `readelf -d` shows it"
+                raise RunError(f"--run={shlex.join(run.words)}", f"does not load the {name} that is measured", remedy)
             try:
                 counts = self._read(pathlib.Path(folder))
             except (OSError, ValueError) as error:
@@ -219,6 +225,12 @@ class Runs:
         if not found:
             raise ValueError("it wrote no counts")
         return [sum(counts[name] for counts in found for name in names if name in counts) for names in _EVENTS]
+
+
+def _loaded_from(folder: pathlib.Path) -> bool:
+    """Whether a process loaded a file of this folder, by the logs of valgrind there."""
+    begin = f"{_LOADED}{os.path.realpath(folder)}/"
+    return any(begin in path.read_text(errors="replace") for path in folder.glob("log.*"))
 
 
 def _has_unread_debug_information(folder: pathlib.Path) -> bool:

@@ -16,7 +16,8 @@ VALGRIND = """#!/bin/sh
 while :; do
     case $1 in
     --cachegrind-out-file=*) out=${1#*=} ;;
-    --*) ;;
+    --log-file=*) log=${1#*=} ;;
+    -*) ;;
     *) break ;;
     esac
     shift
@@ -25,6 +26,7 @@ size=$(wc -c < "$(command -v "$1")")
 for process in 1 2; do
     printf 'desc: x\\nevents: Ir I1mr Dr Dw\\nfn=f\\n1 1 1 1 1\\nsummary: %s 3 10 5\\n' "$size" > "${out%\\%p}$process"
 done
+for file in "${LD_LIBRARY_PATH%%:*}"/libx*; do echo "--1-- Reading syms from $file"; done > "${log%\\%p}1"
 "$@"
 """
 
@@ -96,6 +98,11 @@ class CountingTest(unittest.TestCase):
         program = self.program(library, "-shared", "-Wl,-soname,libx.so.1")
         self.script("user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
         self.runs("./user", program=program).figures_of(library)
+        # As with an RPATH.
+        valgrind = self.folder / "bin/valgrind"
+        valgrind.write_text(VALGRIND.replace('"${LD_LIBRARY_PATH%%:*}"', "/usr/lib"))
+        with self.assertRaisesRegex(RunError, "user: does not load the libx.so.1 that is measured. Run a program"):
+            self.runs("./user", program=program).figures_of(library)
 
     def test_the_program_that_a_run_starts(self):
         own = self.script(".libs/tool", "")
