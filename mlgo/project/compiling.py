@@ -94,7 +94,7 @@ class Units:
             made = pathlib.Path(scratch, "unit.o")
             config = pathlib.Path(scratch, "unit.cfg")
             written = [*([_TAKEN] if _searches(flags) else ()), *([_COSTS] if self._with_costs else ())]
-            more = [f'"-mllvm" "{option}={_escaped(str(_file_of(option, made)))}"' for option in written]
+            more = [f"-mllvm {quoted(f'{option}={_file_of(option, made)}')}" for option in written]
             config.write_text("\n".join([*flags, *more]) + "\n", encoding="utf-8", errors="surrogateescape")
             command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
             ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-everything"], unit.directory)
@@ -200,5 +200,6 @@ def _searches(flags: tuple[str, ...]) -> bool:
     return any(_SEARCH in flag for flag in flags)
 
 
-def _escaped(path: str) -> str:
-    return path.replace("\\", "\\\\").replace('"', '\\"')
+def quoted(word: str) -> str:
+    """A word of a configuration file or a response file."""
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

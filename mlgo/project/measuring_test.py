@@ -258,7 +258,7 @@ class ResultTest(unittest.TestCase):
             write(tuned)
             (decisions,) = folder.glob("*.decisions")
             self.assertEqual(decisions.read_text(), "mlgo-decisions 1\n")
-            option = f"-mllvm -mlgo-decisions=<CFGDIR>/{decisions.name}"
+            option = f'-mllvm "-mlgo-decisions=<CFGDIR>/{decisions.name}"'
             self.assertEqual((folder / "mlgo.cfg").read_text().splitlines()[-1], option)
             write(measured[1])
             self.assertEqual(list(folder.glob("*.decisions")), [])

@@ -13,7 +13,7 @@ from mlgo.project.budget import Budget
 from mlgo.project.build import Build, is_archive, linked_inputs
 from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized, without_language
 from mlgo.project.compiler import LLD, Compiler
-from mlgo.project.compiling import Compiled, Units
+from mlgo.project.compiling import Compiled, Units, quoted
 from mlgo.project.progress import Progress
 from mlgo.project.rows import makes_code
 from mlgo.run.exit_codes import RunError
@@ -219,7 +219,7 @@ class Relinker:
             command = [self._compiler.tool(link.tool), f"--config={config}", *words, "-o", str(output)]
         if sum(map(len, command)) > _LONGEST_COMMAND:
             response = output.with_name(f"{output.name}.response")
-            response.write_text("\n".join(map(_quoted, command[1:])) + "\n", errors="surrogateescape")
+            response.write_text("\n".join(map(quoted, command[1:])) + "\n", errors="surrogateescape")
             command = [command[0], f"@{response}"]
         ended = child.run(command, link.directory)
         if ended.code or not output.is_file():
@@ -264,7 +264,7 @@ class Relinker:
                 os.symlink(new, file)
             files.append(str(file))
         response = archive.with_name("members")
-        response.write_text("\n".join(map(_quoted, files)) + "\n", errors="surrogateescape")
+        response.write_text("\n".join(map(quoted, files)) + "\n", errors="surrogateescape")
         ended = child.run([self._compiler.tool("llvm-ar"), "qcS", str(archive), f"@{response}"], str(archive.parent))
         if not ended.code:
             ended = child.run([self._compiler.tool("llvm-ranlib"), str(archive)], str(archive.parent))
@@ -310,7 +310,3 @@ def _is_object(path: str) -> bool:
 
 def _names_linker(word: str) -> bool:
     return word.startswith(("-fuse-ld=", "--ld-path=", "-fno-lto"))
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -43,7 +43,8 @@ def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) ->
     if readable != content:
         stripped.write_bytes(readable)
         given = stripped
-    ended = child.run([compiler.tool("llvm-strip"), "-o", str(stripped), str(given)], str(scratch))
+    # LLVM's tools read a % in the name of an output as a place for a random letter.
+    ended = child.run([compiler.tool("llvm-strip"), "-o", stripped.name, str(given)], str(scratch))
     if ended.code:
         raise RunError(str(program), f"cannot be stripped: {ended.reason}", "Name another with --program=")
     content = stripped.read_bytes()

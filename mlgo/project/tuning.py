@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from mlgo.project.budget import Budget
 from mlgo.project.command_line import Compile
-from mlgo.project.compiling import Compiled, Units
+from mlgo.project.compiling import Compiled, Units, quoted
 from mlgo.project.progress import Progress
 from mlgo.project.rows import POLICY_FLAGS, search
 from mlgo.project.size import code_bytes
@@ -195,7 +195,7 @@ def _is_repeated(
 
 def decision_option(path: str) -> str:
     """The line of a configuration file with which clang repeats the decisions in the file at `path`."""
-    return f"-mllvm -mlgo-decisions={path}"
+    return f"-mllvm {quoted(f'-mlgo-decisions={path}')}"
 
 
 def _sections(text: str) -> str:

@@ -1,6 +1,7 @@
 """The search for decisions, with a fake of clang's: its order, its budget, which decisions are kept."""
 
 import pathlib
+import shlex
 import struct
 import tempfile
 import unittest
@@ -48,7 +49,7 @@ class FakeSearch:
             return self.known[unit.source, flags]
         last = flags[-1]
         if "-mlgo-decisions=" in last:
-            text = pathlib.Path(last.partition("-mlgo-decisions=")[2]).read_text()
+            text = pathlib.Path(shlex.split(last)[1].partition("=")[2]).read_text()  # A line as clang reads it.
             number = text.count("# 8") and 8 or 2
             return Compiled(self.object(unit.source, number if self.repeats else 1), 1.0)
         number = int(last.partition("-mlgo-search=")[2])
@@ -59,7 +60,8 @@ class FakeSearch:
 
 class TuningTest(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), 'a "b')
+        self.folder.mkdir()
 
     def tune(self, search, seconds, jobs=1):
         sources = sorted({source for source, _ in search.sizes})
