@@ -132,6 +132,8 @@ def environment_of(
       config: file that each compile and link gets as --config=; None: none.
       project: folder in which compilers are the project's own; None: the current one.
       command: the build.
+
+    Raises: RunError: a variable is no command.
     """
     path = os.pathsep.join(one for one in environment.get("PATH", os.defpath).split(os.pathsep) if one != str(links))
     made = {
@@ -152,7 +154,7 @@ def environment_of(
     for variable in ("MLGO_NESTED", "MLGO_ASKED", "MLGO_LENIENT", "MLGO_NO_OPENMP"):
         made.pop(variable, None)
     for variable, (clang, machines) in _VARIABLES.items():
-        given = shlex.split(environment.get(variable, ""))
+        given = _words_of(variable, environment)
         own = [place for place, word in enumerate(given) if is_own_compiler(os.path.basename(word), platform.machine())]
         other = given or ([machines] if shutil.which(machines, path=path) else [])
         made[f"MLGO_{variable}"] = " ".join(other)
@@ -175,6 +177,16 @@ def environment_of(
         files = environment.get("CCACHE_EXTRAFILES")
         made |= {"CCACHE_EXTRAFILES": f"{files}:{config}" if files else str(config), "SCCACHE_RECACHE": "1"}
     return made
+
+
+def _words_of(variable: str, environment: Mapping[str, str]) -> list[str]:
+    try:
+        return shlex.split(environment.get(variable, ""))
+    except ValueError as error:
+        wrong = f"is not a command: {error}"
+        raise RunError(
+            f"{variable}={environment[variable]}", wrong, "Quote it as a shell wants it, or unset it"
+        ) from error
 
 
 def _links_for(compiler: Compiler, triple: str, path: str) -> bool:

@@ -51,6 +51,10 @@ class RecordingTest(unittest.TestCase):
         (spaced.recorders / "started_compilers.so").touch()
         self.assertNotIn("LD_PRELOAD", environment_of(spaced, links, {}))
 
+    def test_a_compiler_that_is_no_command(self):
+        with self.assertRaisesRegex(RunError, "CC='gcc: is not a command: No closing quotation. Quote it"):
+            environment_of(self.compiler, self.folder / "links", {"CC": "'gcc"})
+
     def test_caches_of_compilers_see_the_options_of_a_build(self):
         config = self.folder / "mlgo.cfg"
         made = environment_of(self.compiler, self.folder / "links", {}, config=config)
