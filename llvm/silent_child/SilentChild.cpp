@@ -4,6 +4,8 @@
 #include "ChildEnd.h"
 #include "UsageError.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -13,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <dirent.h>
@@ -20,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,7 +65,8 @@ bool writeAll(int Descriptor, StringRef Content) {
                     "not end by itself: " +
                     Sentence +
                     ". Compile again with higher limits and less load on the "
-                    "machine, or remove the option");
+                    "machine, or without the search (" +
+                    Option + "=1)");
 }
 
 std::string failed(StringRef Call) {
@@ -71,6 +76,9 @@ std::string failed(StringRef Call) {
 /// A copy of the process has a single thread: locks that others hold would stay
 /// locked.
 void requireOneThread(StringRef Option) {
+  // Emulators of processors have threads of their own in /proc.
+  if (__libc_single_threaded)
+    return;
   DIR *const Threads = opendir("/proc/self/task");
   if (!Threads)
     endByMachine(Option, failed("opening /proc/self/task, to count threads"));
@@ -99,19 +107,47 @@ int aboveStandardStreams(StringRef Option, int Descriptor) {
   return Higher;
 }
 
+/// Empty: there is no /proc, or it cannot be read.
+std::optional<SmallVector<int, 16>> openDescriptors() {
+  DIR *const Open = opendir("/proc/self/fd");
+  if (!Open)
+    return std::nullopt;
+  SmallVector<int, 16> Found;
+  errno = 0;
+  while (const dirent *const Entry = readdir(Open))
+    if (Entry->d_name[0] != '.')
+      Found.push_back(std::atoi(Entry->d_name));
+  const int Error = errno;
+  const int Own = dirfd(Open);
+  closedir(Open);
+  if (Error)
+    return std::nullopt;
+  erase(Found, Own);
+  return Found;
+}
+
+/// The same, in a slower way.
+SmallVector<int, 16> triedDescriptors() {
+  // A compiler does not have more open. What a parent left open is closed, if
+  // the kernel has the call.
+  constexpr int Most = 1 << 12;
+  close_range(Most, ~0U, /*flags=*/0);
+  SmallVector<int, 16> Found;
+  for (int Descriptor = 0; Descriptor < Most; ++Descriptor)
+    if (fcntl(Descriptor, F_GETFD) >= 0)
+      Found.push_back(Descriptor);
+  return Found;
+}
+
 /// What the compiler has open for writing, such as its outputs, shares its
 /// position with the parent.
 void detachOpenFiles() {
   const int Nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (Nothing < 0)
     endByMachine("", failed("opening /dev/null"));
-  DIR *const Open = opendir("/proc/self/fd");
-  if (!Open)
-    endByMachine("", failed("opening /proc/self/fd"));
-  while (const dirent *const Entry = readdir(Open)) {
-    const int Descriptor = std::atoi(Entry->d_name);
-    if (Entry->d_name[0] == '.' || Descriptor == Nothing ||
-        Descriptor == dirfd(Open) || Descriptor == ToParent)
+  const auto Listed = openDescriptors();
+  for (const int Descriptor : Listed ? *Listed : triedDescriptors()) {
+    if (Descriptor == Nothing || Descriptor == ToParent)
       continue;
     const int Flags = fcntl(Descriptor, F_GETFL);
     const bool IsWritable = Flags >= 0 && (Flags & O_ACCMODE) != O_RDONLY;
@@ -119,7 +155,6 @@ void detachOpenFiles() {
         dup2(Nothing, Descriptor) < 0)
       endByMachine("", failed("dup2"));
   }
-  closedir(Open);
   // A stream that was closed stays closed for the parent, but a file that the
   // child opens must not become one.
   for (int Stream = STDIN_FILENO; Stream <= STDERR_FILENO; ++Stream)
@@ -207,6 +242,18 @@ std::optional<std::string> readAll(int Descriptor) {
   }
 }
 
+/// A build may have started as many processes as it may have, some of which end
+/// soon. Where that takes longer than two seconds in all, the compile ends.
+pid_t forkOrWait() {
+  constexpr useconds_t LongestPause = 1024 * 1000;
+  for (useconds_t Pause = 1000;; Pause *= 2) {
+    const pid_t Child = fork();
+    if (Child >= 0 || errno != EAGAIN || Pause > LongestPause)
+      return Child;
+    usleep(Pause);
+  }
+}
+
 /// Forks, with a connection of which each process keeps its own end. 0: this is
 /// the child.
 pid_t forkWith(StringRef Option, int OfParent, int OfChild) {
@@ -217,7 +264,7 @@ pid_t forkWith(StringRef Option, int OfParent, int OfChild) {
   sigfillset(&All);
   if (sigprocmask(SIG_SETMASK, &All, &Mask) < 0)
     endByMachine(Option, failed("sigprocmask"));
-  const pid_t Child = fork();
+  const pid_t Child = forkOrWait();
   if (Child == 0) {
     close(OfParent);
     ToParent = OfChild;

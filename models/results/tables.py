@@ -23,7 +23,7 @@ SIDES = {
     "cold_cost": "cold functions for size and cost by function, without ML",
     "allocations_18": "`-mlgo-allocations=18` without a policy",
     "with_allocations": "policy, LLVM's cost and `-mlgo-allocations=18`",
-    "search_2": "`-mlgo-search=2`",
+    "search_2": "`mlgo-size.cfg` (`-mlgo-search=2`)",
     "search_8": "`-mlgo-search=8`",
 }
 

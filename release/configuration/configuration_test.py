@@ -25,6 +25,7 @@ PROBLEMS = {
 #: Name of a file -> what stands there besides.
 MORE = {
     "mlgo-cold.cfg": ["-mllvm", "-pgo-cold-func-opt=minsize", "-mllvm", "-profile-summary-cutoff-cold=999000"],
+    "mlgo-size.cfg": ["-mllvm", "-mlgo-search=2"],
     "mlgo-speed.cfg": ["-mllvm", "-mlgo-callee-saved-cost=32768"],
 }
 # Links without the machine's libraries.

@@ -10,8 +10,10 @@
 #include "BackendJob.h"
 #include "CostFile.h"
 #include "EmbeddedModel.h"
+#include "InlinerSizeModel.h"
 #include "InliningDecisions.h"
 #include "Options.h"
+#include "PolicyTarget.h"
 #include "SharedCompile.h"
 
 #include "clang/Basic/CodeGenOptions.h"
@@ -26,10 +28,12 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TimeProfiler.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <memory>
 #include <optional>
@@ -112,52 +116,64 @@ bool makesCode(const Job &Of) {
          Of.Action == clang::Backend_EmitAssembly;
 }
 
-/// Whether a search can make the code smaller. Says so once if the user may
-/// have expected that.
-bool canSearch(const Job &Of) {
+bool hasBody(const Function &F) { return !F.isDeclaration(); }
+
+/// Whether a try can be measured: the target has objects that LLVM reads.
+bool hasObjects(const Module &M) {
+  const Triple Of(M.getTargetTriple());
+  std::string Error;
+  const Target *const Found = TargetRegistry::lookupTarget(Of, Error);
+  return Found && Found->hasMCAsmBackend() &&
+         (Of.isOSBinFormatELF() || Of.isOSBinFormatCOFF() ||
+          Of.isOSBinFormatMachO() || Of.isOSBinFormatWasm());
+}
+
+/// Why no search can make the code smaller, as the end of a sentence. Empty
+/// optional: one can. Empty text: the user cannot have expected one.
+std::optional<std::string> obstacleTo(const Job &Of) {
   // Nothing is optimised in the first steps of -save-temps.
   if (!makesCode(Of) && Of.Options.DisableLLVMPasses)
-    return false;
-  const bool LinkerMakesCode = !makesCode(Of) && (Of.Options.PrepareForLTO ||
-                                                  Of.Options.PrepareForThinLTO);
-  if (LinkerMakesCode || Of.Action == clang::Backend_EmitNothing) {
-    say(Of.CI, Level::Warning, SearchOption,
-        LinkerMakesCode
-            ? "has no effect, because the linker makes the code. Remove the "
-              "option, or -flto"
-            : "has no effect, because this compile makes no code. Remove the "
-              "option");
-    return false;
-  }
-  const auto HasBody = [](const Function &F) { return !F.isDeclaration(); };
-  const auto IsForSize = [](const Function &F) {
-    return !F.isDeclaration() && F.hasOptSize();
-  };
-  if (none_of(Of.M, IsForSize)) {
+    return "";
+  if (!makesCode(Of) &&
+      (Of.Options.PrepareForLTO || Of.Options.PrepareForThinLTO))
+    return "the linker makes the code. Remove the option, or -flto";
+  if (Of.Action == clang::Backend_EmitNothing)
+    return "this compile makes no code. Remove the option";
+  const std::string Name = Of.M.getModuleIdentifier();
+  if (none_of(Of.M, [](const Function &F) {
+        return hasBody(F) && F.hasOptSize();
+      })) {
     // Sanitizers add local functions to modules of data, which have nothing to
     // search for.
-    if (any_of(Of.M, [&](const Function &F) {
-          return HasBody(F) && !F.hasLocalLinkage();
-        }))
-      say(Of.CI, Level::Warning, SearchOption,
-          "has no effect, because " + Of.M.getModuleIdentifier() +
-              " has no function that is optimised for size. Compile with -Oz "
-              "or -Os, or remove the option");
-    return false;
+    const bool HasCode = any_of(Of.M, [](const Function &F) {
+      return hasBody(F) && !F.hasLocalLinkage();
+    });
+    return HasCode ? Name + " has no function that is optimised for size. "
+                            "Compile with -Oz or -Os, or remove the option"
+                   : "";
   }
-  if (count_if(Of.M, HasBody) < 2)
-    return false;
+  if (!hasObjects(Of.M))
+    return "sizes cannot be read in what is made for " +
+           Of.M.getTargetTriple().str() + ". Remove the option";
   // Two compiles need no account of their decisions.
-  if (Tries > 2 && any_of(Of.M, [&](const Function &F) {
-        return HasBody(F) && !F.hasName();
-      })) {
+  if (Tries > 2 && any_of(Of.M, [](const Function &F) {
+        return hasBody(F) && !F.hasName();
+      }))
+    return Name + " has a function without a name, and decisions are found by "
+                  "names. Name it (opt -passes=name-anon-globals), or give "
+                  "-mlgo-search=2";
+  return std::nullopt;
+}
+
+/// Whether a search can make the code smaller. Otherwise says why, unless two
+/// compiles are asked for: a configuration file does so, which build systems
+/// give to all commands.
+bool canSearch(const Job &Of) {
+  const std::optional<std::string> Obstacle = obstacleTo(Of);
+  if (Obstacle && !Obstacle->empty() && Tries > 2)
     say(Of.CI, Level::Warning, SearchOption,
-        "has no effect, because " + Of.M.getModuleIdentifier() +
-            " has a function without a name, and decisions are found by names. "
-            "Name it (opt -passes=name-anon-globals), or give -mlgo-search=2");
-    return false;
-  }
-  return true;
+        "has no effect, because " + *Obstacle);
+  return !Obstacle;
 }
 
 /// The pass of SearchedAllocations.cpp, which such a compile never reaches.
@@ -187,13 +203,20 @@ bool isObjectAlone(const Job &Of) {
          !isGiven(ReplayDecisions) && !isGiven(CostFileOption);
 }
 
+void emitByDefault(const Job &Of, BackendAction As, Output To) {
+  const InliningOf Released(ReleasedDefault);
+  Of.emit(As, std::move(To));
+}
+
 /// A first try that is lost must be lost by the compile too, which then tells
-/// why.
-void repeatLost(const Job &Of) {
-  const InliningOf Repeated({{}, {}, true});
+/// why. Assembly may have what LLVM's assembler does not take: then there is no
+/// size to compare, and the compile is the default's.
+void repeatLost(const Job &Of, Output To) {
+  if (Of.Action != clang::Backend_EmitObj)
+    return emitByDefault(Of, Of.Action, std::move(To));
   SmallVector<char, 0> Nowhere;
-  Of.emit(clang::Backend_EmitObj,
-          std::make_unique<raw_svector_ostream>(Nowhere));
+  emitByDefault(Of, clang::Backend_EmitObj,
+                std::make_unique<raw_svector_ostream>(Nowhere));
   if (!Of.CI.getDiagnostics().hasErrorOccurred())
     say(Of.CI, Level::Error, SearchOption,
         "the first try failed in a copy of the compiler, and not in the "
@@ -215,13 +238,31 @@ void remark(const Job &Of, const Searched &Done) {
   Of.M.getContext().diagnose(Remark);
 }
 
+/// A selector that names no policy ends the process. In a copy of it that would
+/// be a lost try.
+void requireNamedPolicy(const Module &M) {
+  const mlgo::PolicyTarget Target{Triple(M.getTargetTriple())};
+  mlgo::chosenPolicy(InlinerSizeModel::slot());
+}
+
+/// Whether other options leave nothing to search: all decisions are given, or
+/// there is no policy to compare the default with.
+bool isDecided() {
+  return isGiven(GivenDecisions) ||
+         (Tries == 2 && InlinerSizeModel::slot().Count == 0);
+}
+
 void search(const Job &Of, Output To) {
-  // The user asked for no policy: it decides where its object is the smallest.
-  if (!isGiven(AdvisorMode))
-    setOption("mlgo-warn-unmeasured", "false");
+  // No call to decide about. The policy's compile could still differ a little,
+  // by the analyses that it leaves.
+  if (count_if(Of.M, hasBody) < 2)
+    return emitByDefault(Of, Of.Action, std::move(To));
+  requireNamedPolicy(Of.M);
+  // The policy decides only where its object is the smallest.
+  setOption("mlgo-warn-unmeasured", "false");
   const std::optional<Searched> Done = searchInCopy(Of, Tries);
   if (!Done)
-    return repeatLost(Of);
+    return repeatLost(Of, std::move(To));
   if (!Done->Chosen)
     return Of.emit(Of.Action, std::move(To));
   remark(Of, *Done);
@@ -246,11 +287,11 @@ void emitSearching(CompilerInstance &CI, CodeGenOptions &Options,
   if (Tries == 0)
     say(CI, Level::Error, SearchOption,
         "0 compiles write no object. Give 1 or more");
-  else if (Tries > 1 && mlgo::isGiven(GivenDecisions))
+  else if (Tries > 2 && mlgo::isGiven(GivenDecisions))
     say(CI, Level::Error, SearchOption,
         "-mlgo-decisions has taken the decisions. Remove one of the two "
         "options");
-  else if (Tries == 1 || !canSearch(Asked))
+  else if (Tries == 1 || isDecided() || !canSearch(Asked))
     Asked.emit(Action, std::move(To));
   else
     search(Asked, std::move(To));

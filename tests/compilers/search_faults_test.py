@@ -16,6 +16,7 @@ from tests.compilers.calls import calls_of_helpers
 
 CLANG, LLC = "release/clang", "release/llc"
 _POLICY = ("-mllvm", "-regalloc-enable-advisor=release")
+_KEEP_BY_DEFAULT = ("-mllvm", "-inline-threshold=-100")
 #: Faults that a search meets, whatever the compile itself does.
 FAULTS = {
     "clone fails": faults.refuse("clone", errno.EAGAIN),
@@ -24,12 +25,12 @@ FAULTS = {
     "the child cannot follow its parent": faults.refuse("prctl", errno.EPERM, (0, faults.PR_SET_PDEATHSIG)),
     "the child is killed": faults.refuse("prctl", 0, (0, faults.PR_SET_PDEATHSIG)),
     "the child's end is not known": faults.refuse("wait4", errno.ECHILD),
-    "there is no /proc": faults.without_proc(),
-    "/proc cannot be read": faults.refuse("getdents64", errno.EIO),
     "dup2 fails": faults.refuse("dup2", errno.EBUSY),
 }
 #: What a search does not notice.
 HARMLESS = {
+    "there is no /proc": faults.without_proc(),
+    "/proc cannot be read": faults.refuse("getdents64", errno.EIO),
     "closed standard streams": faults.closed_streams,
     "SIGCHLD is ignored": faults.ignored_children,
     "no core": faults.limit(resource.RLIMIT_CORE, 0),
@@ -38,7 +39,8 @@ HARMLESS = {
 
 class SearchFaultsTest(unittest.TestCase):
     folder: pathlib.Path
-    #: Option -> the rest of a command.
+    #: Name of a search, whose first word is its option -> the rest of a command, without the search and with it.
+    plain: dict[str, list[str]]
     commands: dict[str, list[str]]
     wanted: dict[str, bytes | None]
 
@@ -48,19 +50,29 @@ class SearchFaultsTest(unittest.TestCase):
         (cls.folder / "size.c").write_text(calls_of_helpers("x"))
         speed = pressure.loop("long", pressure.ARITHMETIC["integer"], 24, seed=1, arms=3)
         (cls.folder / "speed.c").write_text(speed)
-        cls.commands = {
-            "-mlgo-search": ["-Oz", "size.c", "-mllvm", "-mlgo-search=8"],
-            "-mlgo-allocations": ["-O2", "speed.c", "-mllvm", "-mlgo-allocations=6", *_POLICY],
+        cls.plain = {
+            "-mlgo-search": ["-Oz", "size.c"],
+            # The default inlines nothing, so that the policy's compile is the smaller one.
+            "-mlgo-search of a configuration file": ["-Oz", "size.c", *_KEEP_BY_DEFAULT],
+            "-mlgo-allocations": ["-O2", "speed.c", *_POLICY],
         }
-        cls.wanted = {option: cls.compiled(option)[0] for option in cls.commands}
+        cls.commands = {
+            name: [*cls.plain[name], *words]
+            for name, words in {
+                "-mlgo-search": ["-mllvm", "-mlgo-search=8"],
+                "-mlgo-search of a configuration file": ["--config=mlgo-size.cfg"],
+                "-mlgo-allocations": ["-mllvm", "-mlgo-allocations=6"],
+            }.items()
+        }
+        cls.wanted = {name: cls.compiled(name)[0] for name in cls.commands}
         assert all(cls.wanted.values()), cls.wanted
 
     @classmethod
-    def compiled(cls, option: str, fault: faults.Fault | None = None) -> tuple[bytes | None, int, str]:
+    def compiled(cls, name: str, fault: faults.Fault | None = None) -> tuple[bytes | None, int, str]:
         """The object, if there is one, the status, and the messages."""
         made = cls.folder / "made.o"
         made.unlink(missing_ok=True)
-        command = [str(runfile(CLANG)), "--target=x86_64-linux-gnu", "-c", *cls.commands[option], "-o", "made.o"]
+        command = [str(runfile(CLANG)), "--target=x86_64-linux-gnu", "-c", *cls.commands[name], "-o", "made.o"]
         done = subprocess.run(
             command, cwd=cls.folder, capture_output=True, text=True, timeout=300, check=False, preexec_fn=fault
         )
@@ -68,10 +80,8 @@ class SearchFaultsTest(unittest.TestCase):
         return made.read_bytes() if made.exists() else None, done.returncode, done.stderr
 
     def test_an_object_without_search_is_another(self):
-        for option, words in self.commands.items():
+        for option, plain in self.plain.items():
             with self.subTest(option):
-                plain = [word for word in words if not word.startswith("-mlgo")]
-                plain.remove("-mllvm")
                 command = [str(runfile(CLANG)), "--target=x86_64-linux-gnu", "-c", *plain, "-o", "-"]
                 done = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=300, check=True)
                 self.assertNotEqual(done.stdout, self.wanted[option])
@@ -83,8 +93,9 @@ class SearchFaultsTest(unittest.TestCase):
                     made, status, said = self.compiled(option, fault)
                     self.assertIsNone(made)
                     self.assertEqual(status, 1, said)
-                    self.assertRegex(said, rf"error: .*{option}: the search tries decisions in copies of the compiler")
-                    self.assertIn("or remove the option", said)
+                    flag = option.split()[0]
+                    self.assertRegex(said, rf"error: .*{flag}: the search tries decisions in copies of the compiler")
+                    self.assertIn(f"or without the search ({flag}=1)", said)
                     self.assertNotIn("PLEASE submit", said)
 
     def test_what_is_harmless_changes_nothing(self):

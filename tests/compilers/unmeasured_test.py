@@ -105,7 +105,8 @@ class UnmeasuredTest(unittest.TestCase):
         self.assertGreater(read_training_log(str(self.folder / "log"), problem).observation_count, 0)
 
     def test_a_search_asks_for_no_policy(self):
-        self.assertEqual(self.run_clang("--target=powerpc64le-linux-gnu", "-Oz", "-mllvm", "-mlgo-search=3"), "")
+        for words in (("-mllvm", "-mlgo-search=3"), ("--config=mlgo-size.cfg",)):
+            self.assertEqual(self.run_clang("--target=powerpc64le-linux-gnu", "-Oz", *words), "")
 
     def test_compilers_for_training_do_not_warn(self):
         for mode, log in (
