@@ -140,9 +140,8 @@ std::optional<std::string> obstacleTo(const Job &Of) {
   if (Of.Action == clang::Backend_EmitNothing)
     return "this compile makes no code. Remove the option";
   const std::string Name = Of.M.getModuleIdentifier();
-  if (none_of(Of.M, [](const Function &F) {
-        return hasBody(F) && F.hasOptSize();
-      })) {
+  if (none_of(Of.M,
+              [](const Function &F) { return hasBody(F) && F.hasOptSize(); })) {
     // Sanitizers add local functions to modules of data, which have nothing to
     // search for.
     const bool HasCode = any_of(Of.M, [](const Function &F) {

@@ -137,7 +137,7 @@ class SizeConfigurationTest(unittest.TestCase):
 
     def test_the_back_end_of_thinlto(self):
         (self.folder / "thin.o").write_bytes(self.output(_X86, "-Oz", "-fPIC", "-flto=thin", *KEEP_BY_DEFAULT))
-        linker = runfile(CLANG).resolve().with_name("ld.lld")
+        linker = str(runfile(CLANG).resolve().with_name("ld.lld"))
         command = [linker, "--thinlto-index-only", "-shared", "thin.o", "-o", "thin.so"]
         subprocess.run(command, cwd=self.folder, timeout=60, check=True)
         words = [_X86, "-Oz", "-fPIC", "-fthinlto-index=thin.o.thinlto.bc", "-xir", *KEEP_BY_DEFAULT]
@@ -157,7 +157,7 @@ class SizeConfigurationTest(unittest.TestCase):
 
     def test_other_outputs_are_those_of_one_of_both(self):
         for action, more in (("-S", []), ("-S", ["-emit-llvm"]), ("-c", ["-emit-llvm"])):
-            for keep in ([], KEEP_BY_DEFAULT):
+            for keep in ((), KEEP_BY_DEFAULT):
                 words = [_X86, "-Werror", "-Oz", *more, *keep]
                 default, policy, found = (self.output(*words, *one, action=action) for one in ([], POLICY, [CONFIG]))
                 self.assertIs(found in (default, policy), True, (action, more))
