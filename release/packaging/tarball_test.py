@@ -24,7 +24,7 @@ POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
 #: Files beside clang for build systems, and the switches that they contain.
 CONFIGURATIONS = {
     "mlgo-cold.cfg": "-pgo-cold-func-opt=minsize",
-    "mlgo-size.cfg": "-enable-ml-inliner=release",
+    "mlgo-size.cfg": "-mlgo-search=2",
     "mlgo-speed-arm.cfg": "-regalloc-enable-advisor=release",
     "mlgo-speed.cfg": "-regalloc-enable-advisor=release",
 }
