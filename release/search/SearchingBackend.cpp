@@ -245,10 +245,13 @@ void requireNamedPolicy(const Module &M) {
 }
 
 /// Whether other options leave nothing to search: all decisions are given, or
-/// there is no policy to compare the default with.
+/// there is no policy to compare the default with, or another process answers
+/// in its place.
 bool isDecided() {
+  const mlgo::PolicySlot &Slot = InlinerSizeModel::slot();
+  const StringRef Channel = mlgo::usageOf(Slot).Channel;
   return isGiven(GivenDecisions) ||
-         (Tries == 2 && InlinerSizeModel::slot().Count == 0);
+         (Tries == 2 && (Slot.Count == 0 || isGiven(Channel.ltrim('-'))));
 }
 
 void search(const Job &Of, Output To) {
