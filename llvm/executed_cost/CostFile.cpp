@@ -10,6 +10,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
@@ -53,6 +54,18 @@ Error errorOf(raw_ostream &Out) {
   return errorCodeToError(Code);
 }
 
+/// Writes a file in one step. A device or a link, such as /dev/stdout, is
+/// written to: LLVM would put a file in its place.
+Error writeTo(StringRef Path, function_ref<Error(raw_ostream &)> Write) {
+  sys::fs::file_status Status;
+  if (sys::fs::status(Path, Status, /*follow=*/false) ||
+      sys::fs::is_regular_file(Status))
+    return writeToOutput(Path, Write);
+  std::error_code Code;
+  raw_fd_ostream Out(Path, Code);
+  return Code ? errorCodeToError(Code) : Write(Out);
+}
+
 } // namespace
 
 bool mlgo::writesCostFile() { return !File.empty(); }
@@ -72,7 +85,7 @@ void mlgo::CostFile::add(const MachineFunction &MF, const ExecutedCost &Cost) {
 void mlgo::CostFile::write() {
   const std::string Functions = std::exchange(Lines, {});
   const std::error_code Failed =
-      errorToErrorCode(writeToOutput(File, [&](raw_ostream &Out) {
+      errorToErrorCode(writeTo(File, [&](raw_ostream &Out) {
         Out << Head << Functions;
         return errorOf(Out);
       }));

@@ -111,6 +111,21 @@ class ExecutedCostFileTest(unittest.TestCase):
                 self.assertEqual(done.stderr.count(f"warning: -{OPTION}: has no effect, because"), 1)
                 self.assertFalse((self.folder / "x.costs").exists())
 
+    def test_what_is_no_file_is_written_to(self):
+        # Links, because a process of root could put a file in the place of a device: /dev/stdout is a link too.
+        words = ("-O2", "-c", "x.c", "-o", "x.o", "-mllvm", f"-{OPTION}=link")
+        link = self.folder / "link"
+        for target in ("/dev/stdout", "real"):
+            link.symlink_to(target)
+            done = self.run_tool(RELEASE, *TARGET.flags, *words)
+            self.assertEqual((done.returncode, done.stderr, link.is_symlink()), (0, "", True))
+            self.assertEqual(len(read_costs(done.stdout or (self.folder / "real").read_text())), 3)
+            link.unlink()
+        link.symlink_to("/dev/full")
+        done = self.run_tool(RELEASE, *TARGET.flags, *words)
+        self.assertIn(f"-{OPTION}: cannot write link: No space left on device", done.stderr)
+        self.assertEqual(done.returncode, 1)
+
     def test_refused(self):
         (self.folder / "folder").mkdir()
         for value, sentence in (
