@@ -28,6 +28,7 @@ class Contender:
       problem, reward, clang: what was measured and how; None: not recorded.
       corpora: results with rows, of this side only.
       policy: digest of the policy; "" for the compiler's heuristic or when it was not recorded.
+      folding: what the linker did with identical functions, "folded" or "kept"; None: nothing was linked.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Contender:
     clang: str | None
     corpora: Sequence[CorpusResult]
     policy: str = ""
+    folding: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +117,7 @@ def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list
 def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Contender]:
     sides = dict.fromkeys(side.name for corpus in record.corpora for side in corpus.sides)
     chosen = [side for side in sides if all_sides or side in record.policies]
+    is_linked = any(corpus.default_linked_bytes is not None for corpus in record.corpora)
     return [
         Contender(
             side if all_sides else name if len(chosen) == 1 else f"{name}:{side}",
@@ -123,6 +126,7 @@ def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Conte
             record.clang,
             [_only(corpus, side) for corpus in record.corpora],
             record.policies.get(side, ""),
+            ("folded" if record.icf else "kept") if is_linked else None,
         )
         for side in chosen
     ]
@@ -163,6 +167,8 @@ def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
         _refuse_other("problem", first, other, first.problem, other.problem, "evaluate both on one problem")
         _refuse_other("reward", first, other, first.reward, other.reward, "evaluate both with one --reward")
         _refuse_other("clang", first, other, first.clang, other.clang, "evaluate both with one compiler")
+        remedy = "evaluate both with --icf, or both without"
+        _refuse_other("linking of identical functions", first, other, first.folding, other.folding, remedy)
     tables = [_by_corpus(contender, first) for contender in contenders]
     common = _common(tables)
     if not common:
@@ -271,9 +277,14 @@ def _pairings(corpus: str, contenders: Sequence[Contender], measured: Sequence[_
     everything = set.union(*(set(table) for table in tables))
     if not common:
         return []
-    # Linked code is compared where all contenders were linked.
+    # Linked code is compared where all contenders were linked, with the same image of the default: another linker, or a
+    # module that failed, gives other images.
     linked = all(
-        table[key].linked is not None and table[key].default_linked is not None for table in tables for key in common
+        table[key].linked is not None
+        and table[key].default_linked is not None
+        and table[key].default_linked == tables[0][key].default_linked
+        for table in tables
+        for key in common
     )
     linked = (
         linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)

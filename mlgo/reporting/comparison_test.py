@@ -64,6 +64,13 @@ class CompareTest(unittest.TestCase):
         # Of the sums; the geometric mean would be 0.71.
         self.assertEqual(_against_first(pairing).geometric_mean, 0.75)
 
+    def test_images_of_other_linkers_are_not_compared(self):
+        first, second = (_contender(name, _rows([ratio], linked=True)) for name, ratio in (("a", 1.0), ("b", 0.9)))
+        rows = [dataclasses.replace(row, default_linked=500, linked=450) for row in second.corpora[0].sides[0].rows]
+        _, pairing = comparison.compare([first, _contender("b", rows)], 1)
+        self.assertFalse(pairing.linked)
+        self.assertAlmostEqual(_against_first(pairing).geometric_mean, 0.9)
+
     # Each example is two bootstraps, and how long they take says nothing.
     @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(
@@ -133,11 +140,12 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(comparison.worse_than(pairings, 0.003), [])
 
     def test_another_problem_reward_or_compiler_is_refused(self):
-        first = _contender("a", _rows([1.0]))
+        first = _contender("a", _rows([1.0]), folding="kept")
         for field, message in (
             ("problem", "problem than a: 'other' instead of 'p'"),
             ("reward", "reward than a: 'other' instead of 'r'"),
             ("clang", "clang than a: 'other' instead of 'c'"),
+            ("folding", "linking of identical functions than a: 'other' instead of 'kept'"),
         ):
             with self.assertRaisesRegex(
                 RunError, f"b: is of another {message}. These cannot be compared; evaluate both"
@@ -173,6 +181,14 @@ class FoldersTest(FolderTestCase):
         with self.assertRaisesRegex(
             RunError, "b: was measured on another content of beta than a: ffffffffffff instead of bbbbbbbbbbbb"
         ):
+            comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
+
+    def test_an_evaluation_that_folded_functions_is_refused(self):
+        for name in "ab":
+            made_up.write_evaluation(self.folder / name, {"p": 0.02})
+        path = self.folder / "b" / "result.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "icf": True}))
+        with self.assertRaisesRegex(RunError, "b: is of another linking .* 'folded' instead of 'kept'.*--icf"):
             comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
 
     def counted(self, name, instructions, score, default=1000):
