@@ -36,7 +36,7 @@ _FLAGS = (
 )
 #: A line of lld's map: address, load address, size, alignment, then an output section, FILE:(SECTION) or a symbol.
 _OUTPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +[0-9a-f]+ +\d+ (\S.*)$")
-_INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\([^)]*\)$")
+_INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*:\(.*\))$")
 #: The line of a symbol, below its input section: address, load address, size, alignment, name.
 _SYMBOL = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {17}(\S.*)$")
 _SECONDS = 600
@@ -92,7 +92,7 @@ def code_of_modules(map_path: pathlib.Path, image: pathlib.Path, objects: Mappin
     by_path = {str(path.absolute()): name for name, path in objects.items()}
     sizes = dict.fromkeys(objects, 0)
     content = map_path.read_text(encoding="utf-8", errors="replace")
-    for path, size in code_in_map(content, executable_sections(image)):
+    for path, size in code_in_map(content, executable_sections(image), by_path):
         if path in by_path:
             sizes[by_path[path]] += size
     return sizes
@@ -109,13 +109,22 @@ def executable_sections(image: pathlib.Path) -> frozenset[str]:
         raise RunError(f"image {image.name}", str(error), "Look at the output of the linker") from error
 
 
-def code_in_map(content: str, executable: Collection[str]) -> list[tuple[str, int]]:
+def code_in_map(content: str, executable: Collection[str], files: Collection[str] = ()) -> list[tuple[str, int]]:
     """(file, bytes) of each input section with code.
 
-    Args: content: lld's map of an image; executable: see `executable_sections`.
+    Args: content: lld's map of an image; executable: see `executable_sections`; files: as of `_file_of`.
     """
     found = (_INPUT_SECTION.match(line) for line in _lines_of_code(content, executable))
-    return [(match[2], int(match[1], 16)) for match in found if match]
+    return [(_file_of(match[2], files), int(match[1], 16)) for match in found if match]
+
+
+def _file_of(place: str, files: Collection[str] = ()) -> str:
+    """The file of FILE:(SECTION). Names of sections, which those of functions are in, may have any character.
+
+    Args: files: the linked ones, where their own names may have ":(".
+    """
+    begins = [place[: match.start()] for match in re.finditer(r":\(", place)]
+    return next((begin for begin in begins if begin in files), begins[0])
 
 
 def functions_in_map(content: str, executable: Collection[str]) -> list[tuple[str, str, int]]:
@@ -132,14 +141,14 @@ def functions_in_map(content: str, executable: Collection[str]) -> list[tuple[st
                 found[place] = min(found.get(place, (symbol[3], size)), (symbol[3], size))
         else:
             section = _INPUT_SECTION.match(line)
-            file = section[2] if section else None
+            file = _file_of(section[2]) if section else None
     return [(file, name, size) for (file, _), (name, size) in found.items()]
 
 
 def _lines_of_code(content: str, executable: Collection[str]) -> Iterator[str]:
     """The lines of a map about the output sections `executable`."""
     is_code = False
-    for line in content.splitlines():
+    for line in content.split("\n"):  # Other ends of lines are in names.
         if (output := _OUTPUT_SECTION.match(line)) is not None:
             is_code = output[1] in executable
         if is_code:

@@ -63,6 +63,15 @@ class LinkedCodeTest(unittest.TestCase):
             with self.assertRaisesRegex(RunError, "image map: is no ELF file. Look at the output of the linker"):
                 linked_code.executable_sections(map_path)
 
+    def test_names_of_functions_may_have_any_character(self):
+        for name in ("f)(y", "f:(z", "-[A(B) c:]", "f\x1cg h", "f\x85"):
+            text = _MAP.replace("_Z1fi", name)
+            self.assertNotEqual(text, _MAP)
+            self.assertEqual(linked_code.code_in_map(text, _CODE), linked_code.code_in_map(_MAP, _CODE), repr(name))
+            self.assertEqual(linked_code.functions_in_map(text, _CODE)[1], ("/o/a.o", name, 0x2F))
+        text = _MAP.replace("x y:z", "x:(z")
+        self.assertIn(("/o/x:(z/b.o", 0x25), linked_code.code_in_map(text, _CODE, {"/o/x:(z/b.o"}))
+
     def test_functions_are_found_with_one_name_for_each_place(self):
         aliased = _MAP.replace(
             "_Z1zv\n", "_Z1zv\n            1430             1430        5     1                 _Z1av\n"
