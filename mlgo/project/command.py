@@ -47,6 +47,9 @@ def run(arguments: Sequence[str], prefix: pathlib.Path) -> int:
     if others:
         remedy = f"mlgo {flags.verb} --help has its flags; the build stands behind --: mlgo {flags.verb} -- make -j8"
         raise RunError(" ".join(others), f"is no flag of mlgo {flags.verb}", remedy)
+    if command and recording.is_below_another(os.environ):
+        wrong = "runs in a build of another `mlgo`, and each would lead its compilers to itself"
+        raise RunError(f"mlgo {flags.verb}", wrong, "Write the build's own command behind one `mlgo`")
     compiler = compiler_at((flags.prefix or prefix).absolute())
     if flags.directory:
         try:

@@ -2,12 +2,14 @@
 
 import contextlib
 import io
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 from mlgo.project import command
 
@@ -48,6 +50,14 @@ class CommandTest(unittest.TestCase):
         code, text = self.said("smaller", "--", "true")
         self.assertEqual(code, 10, text)
         self.assertIn("compiled nothing that mlgo saw", text)
+
+    def test_one_mlgo_below_another(self):
+        # Their linkers would start each other without end.
+        with mock.patch.dict(os.environ, {"MLGO_LINKS": "/a/mlgo/.cache/path"}):
+            for verb in ("smaller", "faster", "build"):
+                code, text = self.said(verb, "--", "true")
+                self.assertEqual(code, 2, text)
+                self.assertIn(f"mlgo {verb}: runs in a build of another `mlgo`", text)
 
     def test_a_copy_of_the_launcher_alone(self):
         launcher = pathlib.Path(__file__).with_name("launcher.py")

@@ -211,6 +211,11 @@ def _asked(command: Sequence[str], path: str, source: str = "") -> subprocess.Co
         return None
 
 
+def is_below_another(environment: Mapping[str, str]) -> bool:
+    """Whether a build that `mlgo` runs has these variables."""
+    return bool(environment.get("MLGO_LINKS"))
+
+
 def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
     """Runs the user's command; its exit code as a shell has it, and its CPU seconds.
 
