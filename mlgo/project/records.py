@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader
+from mlgo.run.exit_codes import RunError
 
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
 _BEFORE, _AGAIN = "before", "again"
@@ -45,7 +46,7 @@ class Record:
 
 
 def read_records(folder: pathlib.Path) -> tuple[list[Record], int]:
-    """The records in `folder` in the order of their ends, and the number of those that are cut off."""
+    """The records in `folder` in the order of their ends, and the number of those that say nothing."""
     found, broken = [], 0
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         texts = [os.fsdecode(text) for text in pathlib.Path(entry.path).read_bytes().split(b"\0")]
@@ -53,7 +54,7 @@ def read_records(folder: pathlib.Path) -> tuple[list[Record], int]:
         for start, end in zip(starts, [*starts[1:], len(texts)]):
             try:
                 found.append(_record(iter(texts[start + 1 : end]), entry.stat().st_mtime_ns))
-            except (StopIteration, ValueError):
+            except (StopIteration, ValueError, RunError):  # Of a response file that names itself.
                 broken += 1
     return sorted(found, key=lambda record: record.ended), broken
 

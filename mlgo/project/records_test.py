@@ -271,6 +271,14 @@ class RecordsTest(unittest.TestCase):
         subprocess.run(["sh", "-c", script], env=environment, stdout=subprocess.DEVNULL, check=True)
         self.assertEqual({record.words[1] for record in self.read()}, {f"{number}.c" for number in range(1, 11)})
 
+    def test_a_response_file_that_names_itself_ends_no_other_record(self):
+        for name, words in (("1", ("@x", "response", "x", "-c @x")), ("2", ("-c",))):
+            begin = ("mlgo-record-1", "clang", str(self.folder), "1", *words)
+            text = "\0".join([*begin, "done", "0", "clang", "0m1s 0m0s\n0m1.5s 0m0.5s", "end", ""])
+            (self.records / name).write_text(text)
+        records, broken = read_records(self.records)
+        self.assertEqual(([record.words for record in records], broken), ([("-c",)], 1))
+
     def test_records_that_are_cut_off(self):
         self.run_tool("gcc", "-c", "a.c")
         (path,) = self.records.iterdir()
