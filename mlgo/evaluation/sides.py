@@ -26,7 +26,7 @@ _THRESHOLD_VALUE = re.compile(r"-?\d{1,6}")
 #: Beginning of the name of a side that tries several allocations.
 ALLOCATIONS = "allocations_"
 _COST = re.compile(r"(.+)_callee_saved_(by_function_)?([0-9]+)")
-_COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
+_COMPILER = re.compile(r"(?!\.{1,2}=)([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 _VERSION_SECONDS = 600
 
 _COST_VALUES = "each as a further side of the default and of every policy"

@@ -92,6 +92,7 @@ class CompilersTest(unittest.TestCase):
     def test_names_are_taken_once(self):
         for values, message in (
             (["mine"], "--compiler=mine: is not NAME=PATH"),
+            (["..=/bin/true"], "--compiler=..=/bin/true: is not NAME=PATH"),
             (["policy=/bin/true"], "has the name 'policy', which is taken"),
             (["default=/bin/true"], "has the name 'default', which is taken"),
             (["threshold_7=/bin/true"], "has the name 'threshold_7', which is taken"),

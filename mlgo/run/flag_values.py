@@ -8,7 +8,8 @@ from collections.abc import Collection, Sequence
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+# A folder of results has this name; . and .. would be others.
+_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 
 
 def parse_percent(flag: str, value: str | None) -> float | None:

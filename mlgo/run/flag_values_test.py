@@ -49,7 +49,7 @@ class NamedPathsTest(unittest.TestCase):
             flag_values.named_paths("--policy", ["/a/b", "/c/b"])
 
     def test_a_reserved_name_and_one_that_is_no_folder_are_refused(self):
-        for value in ("default=/a", "a b=/a", "=/a", "a/b=/a"):
+        for value in ("default=/a", "a b=/a", "=/a", "a/b=/a", ".=/a", "..=/a"):
             with self.assertRaisesRegex(RunError, "would have the name"):
                 flag_values.named_paths("", [value], ("default",))
 

@@ -14,7 +14,7 @@ from mlgo.evaluation.programs.description import REMEDY, read_description
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 #: Of an input, which may lie in folders.
 _INPUT = re.compile(r"[A-Za-z0-9_./-]+")
 _C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))

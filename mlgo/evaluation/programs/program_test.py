@@ -195,6 +195,7 @@ class ProgramTest(unittest.TestCase):
         for changes, message in (
             ({"name": None}, "has no field 'name'"),
             ({"name": "a/b"}, "has the name 'a/b'"),
+            ({"name": ".."}, "has the name '..'"),
             ({"package": "other"}, "is built from the package 'other'; known: tree"),
             ({"package": None, "root": "absent"}, "where no folder is"),
             ({"includes": ["@other/include"]}, "includes from the package 'other'; known: tree"),
