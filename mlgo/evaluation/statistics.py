@@ -272,7 +272,11 @@ def _student_point(freedom: int) -> float:
 
 
 def _interval(sums: np.ndarray, weights: np.ndarray, seed: int, resamples: int) -> tuple[float, float]:
-    """The 95 % bootstrap interval of the sum of `sums` divided by the sum of `weights`, both [modules]."""
+    """The 95 % bootstrap interval of the sum of `sums` divided by the sum of `weights`, both [modules].
+
+    A sample of modules whose weights are all 0, such as those that the default has no code of, has no ratio and does
+    not count. Args: weights: not all 0.
+    """
     generator = np.random.Generator(np.random.Philox(seed))
     ratios = np.empty(resamples)
     # In pieces, whose size changes no number.
@@ -280,9 +284,10 @@ def _interval(sums: np.ndarray, weights: np.ndarray, seed: int, resamples: int) 
     for start in range(0, resamples, together):
         count = min(together, resamples - start)
         drawn = generator.integers(0, len(sums), (count, len(sums)))
-        ratios[start : start + count] = sums[drawn].sum(axis=1) / np.maximum(weights[drawn].sum(axis=1), 1e-300)
+        total = weights[drawn].sum(axis=1)
+        ratios[start : start + count] = np.where(total > 0, sums[drawn].sum(axis=1) / np.maximum(total, 1e-300), np.nan)
     tail = tail_share(len(sums))
-    low, high = np.quantile(ratios, (tail, 1.0 - tail))
+    low, high = np.quantile(ratios[~np.isnan(ratios)], (tail, 1.0 - tail))
     return float(low), float(high)
 
 

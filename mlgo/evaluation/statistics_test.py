@@ -111,6 +111,11 @@ class TotalsTest(unittest.TestCase):
         self.assertAlmostEqual(summary.low, 0.9)
         self.assertAlmostEqual(summary.high, 1.05)
 
+    def test_samples_without_code_of_the_default_do_not_count(self):
+        # A quarter of the samples, whose ratio would be infinite.
+        summary = _given(summarize_totals({"new": (5.0, 0.0), "b": (100.0, 100.0)}, seed=1))
+        self.assertEqual((summary.geometric_mean, summary.low, summary.high), (1.05, 1.0, 1.05))
+
     def test_equal_sides_have_no_width(self):
         totals = {str(index): (float(index), float(index)) for index in range(1, 9)}
         summary = _given(summarize_totals(totals, seed=1))
