@@ -45,9 +45,8 @@ def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, disk
         args = (["--share=$(rootpath {})".format(file) for file in _FETCHED] if shared else []) + args,
         data = depset(data + (_FETCHED if shared else [])).to_list(),
         env_inherit = _INHERITED + (["MLGO_TEST_DISK_CACHE"] if (shared if disk_cache == None else disk_cache) else []),
-        # Two processors: a nested build takes what there is.
+        # One processor, as any test: most of it is fetching, analysis and waiting. As tests of two they all came last, one by one.
         tags = tags + [
-            "cpu:2",
             "local",
             "no-cache",
         ],
