@@ -24,9 +24,6 @@ def executor_for(name: str, address: str | None = None, workers: int | None = No
         # Only here: importing Ray takes a second, and only programs that offer it have it.
         from mlgo.cluster.ray_executor import RayExecutor  # pylint: disable=import-outside-toplevel
     except ImportError as error:
-        raise RunError(
-            "--executor=ray",
-            f"this command was built without Ray ({error})",
-            "Start it as ./bazelw run --//mlgo/cluster:with_ray //mlgo:COMMAND -- --executor=ray ...",
-        ) from error
+        remedy = "Start it as ./bazelw run --//mlgo/cluster:with_ray //mlgo:COMMAND -- --executor=ray ..."
+        raise RunError("--executor=ray", f"this command was built without Ray ({error})", remedy) from error
     return RayExecutor(address, workers)

@@ -55,11 +55,8 @@ class Nodes:
             self._empty_since = self._clock()
         self._cpus = alive
         if not alive and self._clock() - self._empty_since > _PATIENCE_SECONDS:
-            raise RunError(
-                "Ray cluster",
-                f"for {_PATIENCE_SECONDS:g} s it has had no node that compiles",
-                "Start nodes as docs/train-on-a-cluster.md says; the same command then goes on",
-            )
+            remedy = "Start nodes as docs/train-on-a-cluster.md says; the same command then goes on"
+            raise RunError("Ray cluster", f"for {_PATIENCE_SECONDS:g} s it has had no node that compiles", remedy)
 
     @property
     def cpus(self) -> int:

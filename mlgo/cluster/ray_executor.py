@@ -150,11 +150,9 @@ class RayExecutor:
         try:
             name, missing, message = ray.get(reference)
         except bootstrap.ChangedFile as error:
-            raise RunError(
-                f"compiler, policy or corpus ({request.module.name})",
-                f"changed while the run read it: {_last_line(error)}",
-                "Leave them alone while a run lasts, and start it again",
-            ) from error
+            wrong = f"changed while the run read it: {_last_line(error)}"
+            remedy = "Leave them alone while a run lasts, and start it again"
+            raise RunError(f"compiler, policy or corpus ({request.module.name})", wrong, remedy) from error
         except bootstrap.UnusableNode as error:
             raise self._not_compiled(request, f"was refused by nodes {_MAX_REPEATS + 1} times", error) from error
         except ray.exceptions.RayTaskError:

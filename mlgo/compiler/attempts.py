@@ -93,11 +93,9 @@ class Attempts:
         self._disturbances.append(error.reason)
         count = len(self._disturbances)
         if count > MAX_REPEATS:
-            raise RunError(
-                f"compile of {self._request.module.name}",
-                f"was ended from outside {count} times, at last without another compile beside it ({error})",
-                "Look for what ends processes, such as too little memory (`dmesg`), and run the same command again",
-            ) from error
+            wrong = f"was ended from outside {count} times, at last without another compile beside it ({error})"
+            remedy = "Look for what ends processes, such as too little memory (`dmesg`), and run the same command again"
+            raise RunError(f"compile of {self._request.module.name}", wrong, remedy) from error
         _pause(_PAUSES_SECONDS[count - 1], self._cancellation)
 
     def final_outcome(self, outcome: CompileResult | CompileFailure) -> CompileResult | CompileFailure | None:

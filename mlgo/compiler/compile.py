@@ -230,11 +230,9 @@ def _start(command_line: Sequence[str], directory: str, limits: CompileLimits) -
         if error.errno != errno.E2BIG:
             raise
         # Of this machine: commands have a limit of their own (mlgo/corpus/command_length.py).
-        raise RunError(
-            f"compiler {command_line[0]}",
-            "cannot be started: this machine's limit for a command and the environment is too low",
-            "Raise it with `ulimit -s 8192`, or make PATH shorter",
-        ) from error
+        wrong = "cannot be started: this machine's limit for a command and the environment is too low"
+        remedy = "Raise it with `ulimit -s 8192`, or make PATH shorter"
+        raise RunError(f"compiler {command_line[0]}", wrong, remedy) from error
 
 
 def compiler_environment() -> Mapping[str, str]:
@@ -282,18 +280,12 @@ def classify(
       RunError: clang cannot be started, or there is no room for temporary files.
     """
     if _NO_SPACE.search(outcome.stderr):
-        raise RunError(
-            f"temporary directory {directory} while compiling {request.module.name}",
-            "no space is left there",
-            "free space, use fewer workers, or set TMPDIR",
-        )
+        subject = f"temporary directory {directory} while compiling {request.module.name}"
+        raise RunError(subject, "no space is left there", "free space, use fewer workers, or set TMPDIR")
     raise_if_disturbed(outcome, request.limits)
     if outcome.exit_code == CANNOT_START:
-        raise RunError(
-            f"compiler {request.clang}",
-            f"cannot be started: {outcome.stderr.strip()}",
-            "give the path of a clang executable",
-        )
+        wrong = f"cannot be started: {outcome.stderr.strip()}"
+        raise RunError(f"compiler {request.clang}", wrong, "give the path of a clang executable")
 
     def failure(kind: FailureKind, what: str, exit_code: int | None = None) -> CompileFailure:
         said = _CRASH_BOILERPLATE.sub("", outcome.stderr).strip()

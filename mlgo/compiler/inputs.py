@@ -50,11 +50,9 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
             if machine.is_shortage(error):
                 raise
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise RunError(
-                    f"temporary directory {directory} while placing {name} of {request.module.name}",
-                    "no space is left there",
-                    "free space, use fewer workers, or set TMPDIR",
-                ) from error
+                subject = f"temporary directory {directory} while placing {name} of {request.module.name}"
+                wrong = "no space is left there"
+                raise RunError(subject, wrong, "free space, use fewer workers, or set TMPDIR") from error
             raise UnusableInput(f"{name} cannot be read: {error.strerror}") from error
 
 
@@ -82,9 +80,8 @@ def _place(path: pathlib.Path, target: str, directory: str, most_bytes: int) -> 
         if not stat.S_ISREG(status.st_mode):
             raise UnusableInput(f"{os.path.basename(target)} is not a regular file")
         if status.st_size > most_bytes:
-            raise UnusableInput(
-                f"{os.path.basename(target)} has {status.st_size} bytes, and the compile may use {most_bytes}"
-            )
+            wrong = f"{os.path.basename(target)} has {status.st_size} bytes, and the compile may use {most_bytes}"
+            raise UnusableInput(wrong)
         copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
         try:
             while os.sendfile(copy, source, None, _PIECE_BYTES):

@@ -36,11 +36,8 @@ def scratch_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[
             prefix="compile-", dir=parent if parent is not None else _process_directory(os.getpid())
         )
     except OSError as error:
-        raise RunError(
-            f"temporary directory below {error.filename}",
-            f"cannot be made: {error.strerror}",
-            "free space, or set TMPDIR",
-        ) from error
+        wrong = f"cannot be made: {error.strerror}"
+        raise RunError(f"temporary directory below {error.filename}", wrong, "free space, or set TMPDIR") from error
     try:
         yield directory
     finally:

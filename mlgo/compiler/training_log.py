@@ -151,25 +151,18 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
     observed = problem.observation_specs
     if not tensors or tensors[-1] != problem.action_spec:
         found = _describe(tensors[-1]) if tensors else "nothing"
-        raise TrainingLogError(
-            at,
-            f"the decision of {problem.name} is {_describe(problem.action_spec)}, this log's is {found}",
-            _OTHER_COMPILER,
-        )
+        wrong = f"the decision of {problem.name} is {_describe(problem.action_spec)}, this log's is {found}"
+        raise TrainingLogError(at, wrong, _OTHER_COMPILER)
     for index, spec in enumerate(observed):
         if index >= len(tensors) - 1 or tensors[index] != spec:
             found = _describe(tensors[index]) if index < len(tensors) - 1 else "absent"
-            raise TrainingLogError(
-                at,
-                f"feature {index} of {problem.name} is {_describe(spec)}, in this log it is {found}",
-                _OTHER_COMPILER,
-            )
+            wrong = f"feature {index} of {problem.name} is {_describe(spec)}, in this log it is {found}"
+            raise TrainingLogError(at, wrong, _OTHER_COMPILER)
     names = [spec.name for spec in tensors]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise TrainingLogError(
-            at, f"the header names {twice!r} twice", "rename that output in the model's output_spec.json"
-        )
+        wrong = f"the header names {twice!r} twice"
+        raise TrainingLogError(at, wrong, "rename that output in the model's output_spec.json")
     if (default := problem.default_decision_spec) is not None and tensors[-2] != default:
         raise TrainingLogError(
             at,
@@ -179,9 +172,8 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
     score = header.get("score")
     if score is not None and (logged := _tensor_spec(score, at)) != problem.logged_score_spec:
         wanted = "absent" if problem.logged_score_spec is None else _describe(problem.logged_score_spec)
-        raise TrainingLogError(
-            at, f"the score of {problem.name} is {wanted}, this log's is {_describe(logged)}", _OTHER_COMPILER
-        )
+        wrong = f"the score of {problem.name} is {wanted}, this log's is {_describe(logged)}"
+        raise TrainingLogError(at, wrong, _OTHER_COMPILER)
     checked_actions = problem.action_count if problem.action_spec.dtype == "int64" else None
     return Layout(tensors, len(tensors) - 1, checked_actions or 0, score is not None)
 
@@ -199,9 +191,8 @@ def check_interactive_header(line: bytes, problem: Problem, include_default: boo
         wanted = _describe(expected[index]) if index < len(expected) else "not known"
         found = _describe(_tensor_spec(declared[index], at)) if index < len(declared) else "absent"
         if wanted != found:
-            raise TrainingLogError(
-                at, f"tensor {index} of {problem.name} is {wanted}, in this channel it is {found}", "use clang 22"
-            )
+            wrong = f"tensor {index} of {problem.name} is {wanted}, in this channel it is {found}"
+            raise TrainingLogError(at, wrong, "use clang 22")
 
 
 def _header_object(line: bytes, at: str) -> dict[str, Any]:
@@ -237,9 +228,8 @@ def _check_size(size: int, name: str) -> None:
     if size == 0:
         raise TrainingLogError(name, "is empty", _COMPILE_AGAIN)
     if size > MAX_LOG_BYTES:
-        raise TrainingLogError(
-            name, f"has {size} bytes, more than the {MAX_LOG_BYTES} allowed", "leave this module out of the corpus"
-        )
+        wrong = f"has {size} bytes, more than the {MAX_LOG_BYTES} allowed"
+        raise TrainingLogError(name, wrong, "leave this module out of the corpus")
 
 
 def _split_header(start: bytes, name: str) -> tuple[bytes, int]:
@@ -271,9 +261,8 @@ def _context_names(scan: Scan, name: str) -> list[str]:
         except (ValueError, RecursionError):
             good = False
         if not good:
-            raise TrainingLogError(
-                f"{name} at byte {offset}", f'the context line {line[:80]!r} is not {{"context":NAME}}', _COMPILE_AGAIN
-            )
+            wrong = f'the context line {line[:80]!r} is not {{"context":NAME}}'
+            raise TrainingLogError(f"{name} at byte {offset}", wrong, _COMPILE_AGAIN)
     raise AssertionError("each context line is valid, all together are not")
 
 

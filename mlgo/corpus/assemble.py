@@ -112,11 +112,8 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
                 licence=licences.of_source(str(module.file)) or module.licence,
             )
         if len(unoptimised) == len(chosen):
-            raise RunError(
-                f"all {len(chosen)} modules",
-                "are compiled at -O0, where no policy is asked",
-                "build with `-c opt`, give `level` in the rule, or pass --aspects_parameters=level=O2",
-            )
+            remedy = "build with `-c opt`, give `level` in the rule, or pass --aspects_parameters=level=O2"
+            raise RunError(f"all {len(chosen)} modules", "are compiled at -O0, where no policy is asked", remedy)
         report = Report.of(writer.result(), [source.omission() for source in sorted(set(skipped))], found)
         writer.add_report({**report.to_json(), "unoptimised": unoptimised})
         writer.finish()

@@ -106,12 +106,8 @@ def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:
         raise RunError(f"corpus {unfinished[0].parent}", "is not finished", remedy)
     parts = sorted(path.parent for path in root.glob(f"*/{DESCRIPTION_NAME}"))
     if not parts:
-        raise RunError(
-            f"--root_dir={root}",
-            f"has no */{DESCRIPTION_NAME}",
-            "put each corpus into a folder of its own there",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        remedy = "put each corpus into a folder of its own there"
+        raise RunError(f"--root_dir={root}", f"has no */{DESCRIPTION_NAME}", remedy, ExitCode.NOTHING_PRODUCED)
     for part in parts:
         if not is_safe_name(part.name) or part.name == FILES_FOLDER:
             raise RunError(f"{part}", "cannot be a part of the combined corpus under this name", "rename the folder")
@@ -146,9 +142,8 @@ def _share(source: pathlib.Path, target: pathlib.Path) -> None:
             with open_regular(source, MAX_FILE_BYTES) as descriptor:
                 _copy(descriptor, target)
     except OSError as error:
-        raise RunError(
-            f"{target}", f"cannot be written: {error.strerror}", "make it writable, or free space"
-        ) from error
+        wrong = f"cannot be written: {error.strerror}"
+        raise RunError(f"{target}", wrong, "make it writable, or free space") from error
 
 
 def _regular(path: pathlib.Path) -> pathlib.Path:

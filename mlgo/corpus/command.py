@@ -166,11 +166,8 @@ class CompileCommand(tuple[str, ...]):
     def _thinlto(self, index: str | None) -> list[str]:
         if index is None:
             if self.names_thinlto_index:
-                raise CommandError(
-                    "a module's command",
-                    "needs a ThinLTO index, and the corpus is not described as one of ThinLTO",
-                    "extract it again with --thinlto_build=distributed",
-                )
+                wrong = "needs a ThinLTO index, and the corpus is not described as one of ThinLTO"
+                raise CommandError("a module's command", wrong, "extract it again with --thinlto_build=distributed")
             return []
         merged = [] if _ASSUME_MERGED in self.portable else ["-mllvm", _ASSUME_MERGED]
         return [THINLTO_INDEX + index, *merged]
@@ -195,9 +192,8 @@ def check_length(words: Iterable[str], subject: str) -> None:
     lengths = [len(os.fsencode(word)) for word in words]
     remedy = "Make it shorter: an option that is repeated counts once, and long lists belong into files"
     if (longest := max(lengths, default=0)) > MOST_WORD_BYTES:
-        raise CommandError(
-            subject, f"has a word of {longest:,} bytes, more than the {MOST_WORD_BYTES:,} allowed", remedy
-        )
+        wrong = f"has a word of {longest:,} bytes, more than the {MOST_WORD_BYTES:,} allowed"
+        raise CommandError(subject, wrong, remedy)
     if (total := sum(lengths) + _BYTES_PER_WORD * len(lengths)) > MOST_BYTES:
         wrong = f"has {len(lengths):,} words, {total:,} bytes in memory, more than the {MOST_BYTES:,} allowed"
         raise CommandError(subject, wrong, remedy)

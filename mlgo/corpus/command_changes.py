@@ -145,7 +145,6 @@ def _carried_name(path: pathlib.Path) -> str:
         with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise RunError(
-            f"file {path}", f"cannot be read: {error.strerror}", "Give the file that the flag needs"
-        ) from error
+        wrong = f"cannot be read: {error.strerror}"
+        raise RunError(f"file {path}", wrong, "Give the file that the flag needs") from error
     return f"{FILES_FOLDER}/{digest[:16]}-{_UNNAMEABLE.sub('_', path.name)}"

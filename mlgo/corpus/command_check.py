@@ -47,11 +47,9 @@ def check_commands(corpus: Corpus) -> None:
     if not (refused := find_refused(corpus)):
         return
     flags = _flags(refused)
-    raise CorpusError(
-        f"corpus {corpus.path}",
-        f"has commands with options that may do more than change code: {_described(refused)}",
-        "Build and extract it without them" + (f", or, if you trust the corpus, give {flags}" if flags else ""),
-    )
+    wrong = f"has commands with options that may do more than change code: {_described(refused)}"
+    remedy = "Build and extract it without them" + (f", or, if you trust the corpus, give {flags}" if flags else "")
+    raise CorpusError(f"corpus {corpus.path}", wrong, remedy)
 
 
 def _described(refused: Mapping[str, Sequence[str]]) -> str:

@@ -65,9 +65,8 @@ class ContainedFiles:
             fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(self._root)
-            raise RunError(
-                f"{self.directory}", "is being written by another process", "wait for it, or choose another directory"
-            ) from error
+            wrong = "is being written by another process"
+            raise RunError(f"{self.directory}", wrong, "wait for it, or choose another directory") from error
         except OSError:
             pass  # A file system without locks (some network ones): two writers at a time are then not noticed.
 
@@ -185,12 +184,10 @@ class ContainedFiles:
                     "free space there or choose another --output_dir; the same command then goes on where it stopped",
                 ) from error
             if error.errno == errno.ENAMETOOLONG:
-                raise NameRefused(
-                    f"writing {where}", "the name is too long for its file system", "shorten it"
-                ) from error
-            raise RunError(
-                f"writing {where}", f"failed: {error.strerror}", "choose an --output_dir that this user can write to"
-            ) from error
+                wrong = "the name is too long for its file system"
+                raise NameRefused(f"writing {where}", wrong, "shorten it") from error
+            wrong = f"failed: {error.strerror}"
+            raise RunError(f"writing {where}", wrong, "choose an --output_dir that this user can write to") from error
 
     @contextlib.contextmanager
     def _parent(self, name: str, create: bool = True) -> Iterator[tuple[int, str]]:
@@ -226,11 +223,9 @@ class ContainedFiles:
                 return os.open(part, flags, dir_fd=above)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise NameRefused(
-                    f"{self.directory / name}",
-                    f"{part!r} in it is a file or a symbolic link, not a folder",
-                    "remove it, or choose another directory",
-                ) from error
+                wrong = f"{part!r} in it is a file or a symbolic link, not a folder"
+                remedy = "remove it, or choose another directory"
+                raise NameRefused(f"{self.directory / name}", wrong, remedy) from error
             raise
 
 

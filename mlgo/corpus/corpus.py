@@ -123,11 +123,9 @@ class Module:
         Raises: CorpusError: the command file is missing, empty or too large, or the override was never filled in.
         """
         if self._contents.override == UNSPECIFIED_OVERRIDE:
-            raise CorpusError(
-                self._contents.storage.shown(DESCRIPTION_NAME),
-                "leaves the command of its ThinLTO modules open (global_command_override is <UNSPECIFIED>)",
-                "extract the corpus again with --link_command, or with --ninja_dir and --target, which fill it in",
-            )
+            wrong = "leaves the command of its ThinLTO modules open (global_command_override is <UNSPECIFIED>)"
+            remedy = "extract the corpus again with --link_command, or with --ninja_dir and --target, which fill it in"
+            raise CorpusError(self._contents.storage.shown(DESCRIPTION_NAME), wrong, remedy)
         return self._contents.command(self.name)
 
     @property
@@ -338,9 +336,8 @@ class Corpus:
         """
         path = pathlib.Path(path)
         if not path.exists():
-            raise CorpusError(
-                f"corpus {path}", "does not exist", "give a directory with corpus_description.json, or an archive of it"
-            )
+            remedy = "give a directory with corpus_description.json, or an archive of it"
+            raise CorpusError(f"corpus {path}", "does not exist", remedy)
         allowed = tuple(sorted({normal_name(option) for option in allowed_options}))
         return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path), allowed)
 

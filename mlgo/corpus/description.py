@@ -84,9 +84,8 @@ def parse_description(content: bytes, shown: str) -> Description:
         seen.add(name)
     for name in names if has_thinlto else ():
         if f"{name}.thinlto" in seen:
-            raise CorpusError(
-                shown, f"lists {name!r} and {name + '.thinlto'!r}, so that {name}.thinlto.bc has two meanings"
-            )
+            wrong = f"lists {name!r} and {name + '.thinlto'!r}, so that {name}.thinlto.bc has two meanings"
+            raise CorpusError(shown, wrong)
     return Description(tuple(names), has_thinlto, _command_override(description, shown))
 
 

@@ -90,11 +90,8 @@ def _passed(word: str) -> str:
     if _PASSED.fullmatch(word) and not _DANGEROUS.fullmatch(word):
         return word
     shown = re.sub(r"[\x00-\x1f\x7f]", "?", word[:_SHOWN_CHARACTERS])
-    raise CommandError(
-        "the global_command_override",
-        f"has the driver's option {shown}, which may do more than change code",
-        "Remove it, or write the cc1 command, beginning with -cc1",
-    )
+    wrong = f"has the driver's option {shown}, which may do more than change code"
+    raise CommandError("the global_command_override", wrong, "Remove it, or write the cc1 command, beginning with -cc1")
 
 
 def _next(words, word: str) -> str:

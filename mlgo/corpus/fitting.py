@@ -73,12 +73,9 @@ def _with_calls(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -
         return corpus
     lines = properties.lines(found, len(corpus.modules))
     if len(found) == len(corpus.modules):
-        raise CorpusError(
-            f"corpus {corpus.path}",
-            f"has no module for {problem.name}: {'; '.join(lines)}",
-            build_advice(problem.levels.advised),
-            exit_code=ExitCode.NOTHING_PRODUCED,
-        )
+        wrong = f"has no module for {problem.name}: {'; '.join(lines)}"
+        remedy = build_advice(problem.levels.advised)
+        raise CorpusError(f"corpus {corpus.path}", wrong, remedy, exit_code=ExitCode.NOTHING_PRODUCED)
     for line in lines:
         tell(f"left out of {corpus.path}: {line}")
     return corpus.select([module.name for module in corpus.modules if module.name not in found])
@@ -158,16 +155,11 @@ def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rat
     try:
         matching = [name for name in names if module_filter is None or re.search(module_filter, name)]
     except re.error as error:
-        raise RunError(
-            f"--module_filter={module_filter}", f"is no regular expression: {error}", "Correct it"
-        ) from error
+        wrong = f"is no regular expression: {error}"
+        raise RunError(f"--module_filter={module_filter}", wrong, "Correct it") from error
     count = math.ceil(sampling_rate * len(matching))
     if not count:
-        raise RunError(
-            f"--module_filter={module_filter} --sampling_rate={sampling_rate}",
-            f"leave none of {len(names)} modules",
-            "Widen them",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        subject = f"--module_filter={module_filter} --sampling_rate={sampling_rate}"
+        raise RunError(subject, f"leave none of {len(names)} modules", "Widen them", ExitCode.NOTHING_PRODUCED)
     order = determinism.generator(seed, "sampled modules").permutation(len(matching))
     return [matching[index] for index in sorted(order[:count].tolist())]

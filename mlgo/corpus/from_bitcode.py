@@ -39,9 +39,8 @@ def find_bitcode(folder: pathlib.Path) -> list[str]:
         raise RunError(f"--input_dir={folder}", "is not a directory", "give the directory with the .bc files")
 
     def refuse(error: OSError):
-        raise RunError(
-            f"--input_dir={folder}", f"{error.filename} cannot be read: {error.strerror}", "make it readable"
-        )
+        wrong = f"{error.filename} cannot be read: {error.strerror}"
+        raise RunError(f"--input_dir={folder}", wrong, "make it readable")
 
     found = []
     for directory, _, names in os.walk(folder, onerror=refuse):
@@ -79,9 +78,8 @@ def make(
             try:
                 content = read_regular(folder / path, MAX_FILE_BYTES)
             except OSError as error:
-                raise RunError(
-                    f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it"
-                ) from error
+                wrong = f"cannot be read: {error.strerror}"
+                raise RunError(f"{folder / path}", wrong, "make it readable or remove it") from error
             is_placeholder = allow_empty and not content
             name = path.removesuffix(BITCODE_SUFFIX)
             if bitcode.is_bitcode(content) and bitcode.holds_itself(content):

@@ -74,17 +74,12 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
     ]
     commands = [words[1:] for words in jobs if words[1:2] == ["-cc1"]]
     if len(commands) != 1 or "-x" not in commands[0]:
-        raise RunError(
-            "the compile",
-            f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}",
-            "compile for one target and from source in this configuration",
-        )
+        wrong = f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}"
+        raise RunError("the compile", wrong, "compile for one target and from source in this configuration")
     if "-o" not in commands[0] or not _ACTIONS.intersection(commands[0]):
-        raise RunError(
-            "the compile",
-            f"has a front end that writes no object: {' '.join(commands[0])[:_SHOWN_CHARACTERS]} ...",
-            "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M",
-        )
+        wrong = f"has a front end that writes no object: {' '.join(commands[0])[:_SHOWN_CHARACTERS]} ..."
+        remedy = "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M"
+        raise RunError("the compile", wrong, remedy)
     return commands[0]
 
 
@@ -121,14 +116,12 @@ def _run(command: Sequence[str], **options) -> subprocess.CompletedProcess:
     try:
         done = subprocess.run(command, text=True, errors="surrogateescape", check=False, **options)
     except OSError as error:
-        raise RunError(
-            f"compiler {command[0]}", f"cannot be run: {error.strerror}", "mend the C++ toolchain"
-        ) from error
+        wrong = f"cannot be run: {error.strerror}"
+        raise RunError(f"compiler {command[0]}", wrong, "mend the C++ toolchain") from error
     if done.returncode:
         sys.stderr.write(done.stderr or "")
-        raise RunError(
-            f"compiler {command[0]}", f"ended with status {done.returncode}", "mend the source: it must compile"
-        )
+        wrong = f"ended with status {done.returncode}"
+        raise RunError(f"compiler {command[0]}", wrong, "mend the source: it must compile")
     return done
 
 

@@ -61,11 +61,9 @@ def self_contained_command(
             kept += option.words
     if module_name is not None and recorded.names_thinlto_index:
         if not _EMBEDDED_AFTER_IMPORTING.intersection(recorded):
-            raise RunError(
-                "the recorded command",
-                "embedded the bitcode from before ThinLTO imported into it, or after it was optimised",
-                "compile the back ends with -mllvm -lto-embed-bitcode=post-merge-pre-opt, not with -fembed-bitcode",
-            )
+            wrong = "embedded the bitcode from before ThinLTO imported into it, or after it was optimised"
+            remedy = "compile the back ends with -mllvm -lto-embed-bitcode=post-merge-pre-opt, not with -fembed-bitcode"
+            raise RunError("the recorded command", wrong, remedy)
         kept.append(f"{THINLTO_INDEX}{module_name}.thinlto.bc")
     return tuple(kept)
 
@@ -100,11 +98,8 @@ def _carried(option: str, path: str, working_directory: pathlib.Path, add_file: 
     source = working_directory / path
     # Not `source.is_file()`, which raises for a name that is too long.
     if not os.path.isfile(source):
-        raise RunError(
-            f"recorded option {option}",
-            f"names the file {source}, which does not exist",
-            "extract where the build ran, while its profiles and lists are still there",
-        )
+        remedy = "extract where the build ran, while its profiles and lists are still there"
+        raise RunError(f"recorded option {option}", f"names the file {source}, which does not exist", remedy)
     return add_file(source)
 
 

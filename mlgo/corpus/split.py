@@ -134,12 +134,9 @@ def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) 
         members[parts[module.name]].append(module)
     for part, modules in members.items():
         if not modules:
-            raise RunError(
-                f"corpus {corpus.path}",
-                f"none of its {len(corpus.modules)} modules would be in the part {part}",
-                "split it another way: see //mlgo:split_corpus",
-                ExitCode.NOTHING_PRODUCED,
-            )
+            wrong = f"none of its {len(corpus.modules)} modules would be in the part {part}"
+            remedy = "split it another way: see //mlgo:split_corpus"
+            raise RunError(f"corpus {corpus.path}", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     written = {}
     bar = progress.start("split_corpus", len(corpus.modules), "modules")
     # One lock over both parts: they are of one corpus.

@@ -173,9 +173,8 @@ class CorpusWriter:
             if name in self._added:
                 if self._added[name].content == content:
                     return False
-                raise NameRefused(
-                    f"module {name}", "was added before with other content", "give one of the two another name"
-                )
+                wrong = "was added before with other content"
+                raise NameRefused(f"module {name}", wrong, "give one of the two another name")
             self._claim(f"module {name}", paths)
             first = self._kept.get(content)
             if first is not None and first < (rank, name):
@@ -207,9 +206,8 @@ class CorpusWriter:
                     self._copies[identity] = copy
                 return self._copies[identity]
         except OSError as error:
-            raise RunError(
-                f"{content_path}", f"cannot be read: {error.strerror}", "restore the file a command names"
-            ) from error
+            wrong = f"cannot be read: {error.strerror}"
+            raise RunError(f"{content_path}", wrong, "restore the file a command names") from error
 
     def add_report(self, report: Mapping[str, object]) -> None:
         """Writes what an extraction has to say about its objects; readers of the corpus do not need it."""
@@ -234,12 +232,8 @@ class CorpusWriter:
         """
         written = self.result()
         if not written.modules:
-            raise RunError(
-                f"corpus {self.directory}",
-                "would have no module",
-                "check what it is made from",
-                ExitCode.NOTHING_PRODUCED,
-            )
+            wrong = "would have no module"
+            raise RunError(f"corpus {self.directory}", wrong, "check what it is made from", ExitCode.NOTHING_PRODUCED)
         self._remove_stale_files(written)
         licences = {name: self._added[name].licence for name in written.modules}
         self._files.write(LICENCES_NAME, encode({"modules": licences}))
@@ -257,11 +251,8 @@ class CorpusWriter:
         if not (
             resume or self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)
         ):
-            raise RunError(
-                f"output directory {self.directory}",
-                "holds files and is not a corpus",
-                "give a new or an empty directory",
-            )
+            wrong = "holds files and is not a corpus"
+            raise RunError(f"output directory {self.directory}", wrong, "give a new or an empty directory")
 
     def _begin(self) -> None:
         """Makes the directory an unfinished corpus, once."""
@@ -299,9 +290,8 @@ class CorpusWriter:
                 raise NameRefused(owner, f"its file {path} belongs to {other}", "rename one of them")
             for folder in _folders_of(path):
                 if folder in self._owners:
-                    raise NameRefused(
-                        owner, f"its folder {folder} is a file of {self._owners[folder]}", "rename one of them"
-                    )
+                    wrong = f"its folder {folder} is a file of {self._owners[folder]}"
+                    raise NameRefused(owner, wrong, "rename one of them")
         for path in paths:
             self._owners[path] = owner
             for folder in _folders_of(path):

@@ -112,12 +112,9 @@ class CompilerEnvironment(gymnasium.Env):
         for module in self._next_modules() if wanted is None else self._corpus.select([wanted]).modules:
             if (observation := self._start(module)) is not None:
                 return spaces.observation(self._features(observation)), self._info(observation)
-        raise RunError(
-            f"corpus {self._corpus.path}" + (f", module {wanted}" if wanted else ""),
-            f"has nothing to decide for {self.problem.name}, or cannot be compiled",
-            "give larger modules, and look at the warnings above",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        subject = f"corpus {self._corpus.path}" + (f", module {wanted}" if wanted else "")
+        wrong = f"has nothing to decide for {self.problem.name}, or cannot be compiled"
+        raise RunError(subject, wrong, "give larger modules, and look at the warnings above", ExitCode.NOTHING_PRODUCED)
 
     def step(self, action: Any):
         if self._session is None or self._module is None:

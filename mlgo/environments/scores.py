@@ -49,9 +49,8 @@ def channel_score(problem: Problem) -> ChannelScore:
     Raises: ValueError: it names none.
     """
     if problem.interactive_score not in _SCORES:
-        raise ValueError(
-            f"{problem.name}: interactive_score {problem.interactive_score!r} is none of {', '.join(_SCORES)}"
-        )
+        wrong = f"{problem.name}: interactive_score {problem.interactive_score!r} is none of {', '.join(_SCORES)}"
+        raise ValueError(wrong)
     return _SCORES[problem.interactive_score]
 
 

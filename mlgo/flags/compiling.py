@@ -171,11 +171,9 @@ def executor_from_flags(clang: pathlib.Path, workers: int | None) -> Iterator[Ex
     """
     if FLAGS.executor == "ray":
         if libraries := shared_libraries(clang):
-            raise RunError(
-                f"--clang={clang}",
-                f"loads {libraries[0]}, and nodes of --executor=ray get the compiler's file alone",
-                "Give a clang that LLVM is linked into statically, such as //development:clang",
-            )
+            wrong = f"loads {libraries[0]}, and nodes of --executor=ray get the compiler's file alone"
+            remedy = "Give a clang that LLVM is linked into statically, such as //development:clang"
+            raise RunError(f"--clang={clang}", wrong, remedy)
         from mlgo.cluster import executors  # pylint: disable=import-outside-toplevel  # Ray is not needed without it.
 
         executor = executors.executor_for("ray", FLAGS.ray_address, workers)

@@ -48,11 +48,8 @@ def estimation_from_flags(problem: Problem, reward: str) -> Estimation | None:
             raise RunError(given[0], *unsupported)
         return None
     if FLAGS.size_estimator is None:
-        raise RunError(
-            f"reward {reward}",
-            "needs an estimator, and --size_estimator is missing",
-            "Train one with ./bazelw run //mlgo:train_size_estimator, and give its estimator.json",
-        )
+        remedy = "Train one with ./bazelw run //mlgo:train_size_estimator, and give its estimator.json"
+        raise RunError(f"reward {reward}", "needs an estimator, and --size_estimator is missing", remedy)
     opt = locate.user_path(FLAGS.opt) if FLAGS.opt else locate.runfile("development/opt")
     if not opt.is_file():
         raise RunError(f"--opt={opt}", "is not a file", "Give opt of the LLVM that the clang is of")

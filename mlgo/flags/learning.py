@@ -136,9 +136,6 @@ def imitated_from_flags(algorithm: str) -> tuple[pathlib.Path, ...]:
     Raises: RunError: there are some, and the algorithm does not imitate.
     """
     if FLAGS.imitate and not algorithm_named(algorithm).imitates:
-        raise RunError(
-            f"--imitate={FLAGS.imitate[0]}",
-            f"is not supported by --algorithm={algorithm}",
-            "Add --algorithm=bc_max, or remove it",
-        )
+        wrong = f"is not supported by --algorithm={algorithm}"
+        raise RunError(f"--imitate={FLAGS.imitate[0]}", wrong, "Add --algorithm=bc_max, or remove it")
     return tuple(locate.user_path(path) for path in FLAGS.imitate)

@@ -63,6 +63,5 @@ def problem_from_flags(name: str) -> Problem:
     try:
         return load_problem(name)
     except ValueError as error:
-        raise RunError(
-            f"--problem={name}", str(error), "Give one of these, or add a folder below mlgo/problems"
-        ) from error
+        wrong = str(error)
+        raise RunError(f"--problem={name}", wrong, "Give one of these, or add a folder below mlgo/problems") from error

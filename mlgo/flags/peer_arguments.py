@@ -151,11 +151,8 @@ def _existing(path: pathlib.Path) -> pathlib.Path | None:
 
 def _known_agent(name: str, stem: str) -> str:
     if stem not in _AGENT_OF_FILE:
-        raise RunError(
-            f"--{_FILES}={name}",
-            "is a file of ml-compiler-opt that does not exist, and has no counterpart here",
-            f"Give the path of the file, or one of {', '.join(_AGENT_OF_FILE)}",
-        )
+        wrong = "is a file of ml-compiler-opt that does not exist, and has no counterpart here"
+        raise RunError(f"--{_FILES}={name}", wrong, f"Give the path of the file, or one of {', '.join(_AGENT_OF_FILE)}")
     return _AGENT_OF_FILE[stem]
 
 

@@ -129,9 +129,8 @@ def _corpora_from_flags(defaults: Defaults) -> tuple[pathlib.Path | None, pathli
     if not FLAGS.corpus:
         return _part_from_flags(defaults, "train"), _part_from_flags(defaults, "held_out"), None
     if FLAGS.train_corpus or FLAGS.held_out_corpus:
-        raise RunError(
-            f"--corpus={FLAGS.corpus}", "is split, and a part is given too", "Give --corpus alone, or both parts"
-        )
+        wrong = "is split, and a part is given too"
+        raise RunError(f"--corpus={FLAGS.corpus}", wrong, "Give --corpus alone, or both parts")
     return None, None, locate.user_path(FLAGS.corpus)
 
 
@@ -150,9 +149,8 @@ def _default_part(defaults: Defaults, part: str) -> str | None:
 def _train(inputs: RunInputs, configurations: Configurations) -> int:
     """Runs or resumes the run and prints its summary to stdout."""
     if not FLAGS.resume and (inputs.output / run_folder.CONFIGURATION_NAME).exists():
-        raise RunError(
-            f"folder {inputs.output}", "holds a run", "Remove --noresume to continue it, or give another --output_dir"
-        )
+        remedy = "Remove --noresume to continue it, or give another --output_dir"
+        raise RunError(f"folder {inputs.output}", "holds a run", remedy)
     if (configurations.run.warm_start == "policy") != (inputs.policy is not None):
         raise RunError("RunSettings.warm_start", "is 'policy', and no policy is given", "Give --warm_start=FOLDER")
     with executor_from_flags(inputs.clang, FLAGS.workers) as executor:

@@ -149,9 +149,8 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     except UnicodeDecodeError as error:
         raise RunError(subject, f"is not UTF-8 at byte {error.start}", remedy) from error
     except json.JSONDecodeError as error:
-        raise RunError(
-            subject, f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}", remedy
-        ) from error
+        wrong = f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}"
+        raise RunError(subject, wrong, remedy) from error
     except RecursionError as error:
         raise RunError(subject, "is nested too deeply", remedy) from error
     except ValueError as error:  # Of a hook above.

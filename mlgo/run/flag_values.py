@@ -46,11 +46,8 @@ def named_paths(flag: str, values: Sequence[str], reserved: Collection[str] = ()
         path = locate.user_path(rest if separator else value)
         name = given if separator else default_name(path)
         if name in found or name in reserved or not _NAME.fullmatch(name):
-            raise RunError(
-                f"{prefix}{value}",
-                f"would have the name {name!r}, which is taken or not usable",
-                f"Give {prefix}NAME=PATH",
-            )
+            wrong = f"would have the name {name!r}, which is taken or not usable"
+            raise RunError(f"{prefix}{value}", wrong, f"Give {prefix}NAME=PATH")
         found[name] = path
     return found
 

@@ -138,9 +138,8 @@ def check_text(text: str, subject: str) -> None:
                     raise RunError(subject, wrong, REMEDY)
             elif token.type == tokenize.NUMBER and not _is_usual(token.string):
                 shown = token.string[:_MOST_DIGITS]
-                raise RunError(
-                    subject, f"has the number {shown}... in line {token.start[0]}, which is too large", REMEDY
-                )
+                wrong = f"has the number {shown}... in line {token.start[0]}, which is too large"
+                raise RunError(subject, wrong, REMEDY)
     except (tokenize.TokenError, SyntaxError) as error:
         said = str(error.args[0]) if error.args else "it ends early"
         raise RunError(subject, f"is not written in gin's syntax: {said}", REMEDY) from error

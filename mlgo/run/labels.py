@@ -101,20 +101,14 @@ class Workspace:
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
         if code:
-            raise RunError(
-                f"label {label}",
-                f"cannot be built: Bazel ended with exit code {code}",
-                f"See its messages above, which {again}",
-            )
+            wrong = f"cannot be built: Bazel ended with exit code {code}"
+            raise RunError(f"label {label}", wrong, f"See its messages above, which {again}")
         query = ("--output=files", "--noshow_progress", *_QUIET[:1])
         code, printed = self._bazel("cquery", *self.options, *query, "--", label)
         found = [self._path(line) for line in printed.splitlines()]
         if code or len(found) != 1 or not found[0].exists():
-            raise RunError(
-                f"label {label}",
-                f"is not one file or folder, but {len(found)}",
-                "Give the label of a corpus, or the path of what you mean",
-            )
+            wrong = f"is not one file or folder, but {len(found)}"
+            raise RunError(f"label {label}", wrong, "Give the label of a corpus, or the path of what you mean")
         return found[0]
 
     def _path(self, printed: str) -> pathlib.Path:
@@ -177,17 +171,12 @@ def built(label: str, root: pathlib.Path | None, options: pathlib.Path | None) -
     Raises: RunError: it cannot be built.
     """
     if root is None:
-        raise RunError(
-            f"label {label}",
-            "can be built only by a command that was started with ./bazelw run",
-            "Start it so, or give a path",
-        )
+        wrong = "can be built only by a command that was started with ./bazelw run"
+        raise RunError(f"label {label}", wrong, "Start it so, or give a path")
     workspace = Workspace.of_command(root, options, os.environ) if options else None
     if workspace is None:
-        raise RunError(
-            f"label {label}",
-            f"cannot be built: this command does not belong to the workspace {root}",
-            f"Build it there, and give the path that `bazel cquery --output=files {label}` prints",
-        )
+        wrong = f"cannot be built: this command does not belong to the workspace {root}"
+        remedy = f"Build it there, and give the path that `bazel cquery --output=files {label}` prints"
+        raise RunError(f"label {label}", wrong, remedy)
     sys.stdout.flush()
     return workspace.build(label)

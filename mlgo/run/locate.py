@@ -46,11 +46,8 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
     """
     path = user_path(given) if given else of_environment(variable)
     if path is None:
-        raise RunError(
-            flag,
-            "is not given, and there is no packaged program",
-            "start the command with ./bazelw run, or give the flag",
-        )
+        wrong = "is not given, and there is no packaged program"
+        raise RunError(flag, wrong, "start the command with ./bazelw run, or give the flag")
     if not path.is_file() or not os.access(path, os.X_OK):
         raise RunError(f"{flag}={path}", "is not an executable file", "give the path of LLVM's program")
     return path
@@ -117,11 +114,8 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
     if base is None and installed_root() is not None:
         base = os.getcwd()
     if base is None:
-        raise RunError(
-            f"path {path}",
-            "is relative, and BUILD_WORKING_DIRECTORY, which it is relative to, is not set",
-            "Give an absolute path or start the command with ./bazelw run",
-        )
+        wrong = "is relative, and BUILD_WORKING_DIRECTORY, which it is relative to, is not set"
+        raise RunError(f"path {path}", wrong, "Give an absolute path or start the command with ./bazelw run")
     return pathlib.Path(os.path.normpath(os.path.join(base, expanded)))
 
 
@@ -142,9 +136,6 @@ def output_directory(flag: str | None, default_name: str, environment: Mapping[s
         return user_path(flag, environment)
     root = workspace(environment)
     if root is None:
-        raise RunError(
-            "--output_dir",
-            "is not given, and has no default outside of `bazel run`",
-            "Give --output_dir=/some/directory",
-        )
+        wrong = "is not given, and has no default outside of `bazel run`"
+        raise RunError("--output_dir", wrong, "Give --output_dir=/some/directory")
     return root / "out" / default_name

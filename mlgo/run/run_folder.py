@@ -158,11 +158,8 @@ def _refuse_links(folder: pathlib.Path, build_tree: str) -> None:
         for name in [*folders, *names]:
             path = os.path.join(directory, name)
             if os.path.islink(path) and not pathlib.Path(os.path.realpath(path)).is_relative_to(root):
-                raise RunError(
-                    f"--output_dir={folder}",
-                    f"holds the symbolic link {os.path.relpath(path, folder)}, which leads out of it",
-                    "Remove the link, or give another --output_dir",
-                )
+                wrong = f"holds the symbolic link {os.path.relpath(path, folder)}, which leads out of it"
+                raise RunError(f"--output_dir={folder}", wrong, "Remove the link, or give another --output_dir")
         if build_tree in folders and directory == os.fspath(folder):
             folders.remove(build_tree)
 

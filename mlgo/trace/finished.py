@@ -71,9 +71,8 @@ def stage_folders(folder: pathlib.Path) -> list[pathlib.Path]:
         [folder] if (folder / "modules").is_dir() else sorted(path.parent for path in folder.glob("trace/*/modules"))
     )
     if not found:
-        raise RunError(
-            f"--trace={folder}", "holds no trace", "give the --output_dir of a training run, or a trace below it"
-        )
+        wrong = "holds no trace"
+        raise RunError(f"--trace={folder}", wrong, "give the --output_dir of a training run, or a trace below it")
     return found
 
 

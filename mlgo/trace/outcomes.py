@@ -149,12 +149,8 @@ class FailureLimit:
         return f"{len(self._failed)} failed: {counts} (first: {name}: {kind}{detail})"
 
     def _refuse(self, wrong: str) -> None:
-        raise RunError(
-            f"stage {self._stage}",
-            f"{wrong}; {self.describe()}",
-            "Look at the first failure; if failures are expected, raise --max_failure_ratio",
-            ExitCode.TOO_MANY_FAILURES,
-        )
+        remedy = "Look at the first failure; if failures are expected, raise --max_failure_ratio"
+        raise RunError(f"stage {self._stage}", f"{wrong}; {self.describe()}", remedy, ExitCode.TOO_MANY_FAILURES)
 
 
 def count_outcomes(records: Iterable[ModuleRecord]) -> dict[str, int]:

@@ -80,11 +80,8 @@ def _sequences(
             yield 0, len(decisions.actions), _reward(totals[0], totals[1], problem)
         return
     if not decisions.contexts:
-        raise RunError(
-            f"trace of {decisions.module_name}",
-            "has no names of functions, for an earlier version recorded it",
-            "Trace again into another --output_dir",
-        )
+        wrong = "has no names of functions, for an earlier version recorded it"
+        raise RunError(f"trace of {decisions.module_name}", wrong, "Trace again into another --output_dir")
     context = decisions.observation_context
     starts = [0, *(np.flatnonzero(np.diff(context)) + 1).tolist()]
     for begin, end in zip(starts, [*starts[1:], len(context)]):

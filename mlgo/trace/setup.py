@@ -42,9 +42,8 @@ class CompileSetup:
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:
             raise ValueError(f"workers must be >= 1 and max_failure_ratio in [0, 1]: {self}")
         if self.code_of_bitcode is not None and (not score_of(self.problem).needs_object or self.wants_objects):
-            raise ValueError(
-                f"code_of_bitcode is for problems whose score is the size of the code, and makes no objects: {self}"
-            )
+            wrong = f"code_of_bitcode is for problems whose score is the size of the code, and makes no objects: {self}"
+            raise ValueError(wrong)
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """Compiles `requests` where the setup says; see `Executor`."""

@@ -108,11 +108,8 @@ class Comparer:
                     [self.objcopy, *removals, given, taken], directory, _SECONDS, walls=Confinement.LANDLOCK
                 )
             except OSError as error:
-                raise RunError(
-                    f"--llvm_objcopy_path={self.objcopy}",
-                    f"cannot be started: {error.strerror}",
-                    "give the path of llvm-objcopy",
-                ) from error
+                wrong = f"cannot be started: {error.strerror}"
+                raise RunError(f"--llvm_objcopy_path={self.objcopy}", wrong, "give the path of llvm-objcopy") from error
             except subprocess.TimeoutExpired:
                 return None  # The object takes llvm-objcopy too long: as it stands, it differs.
             signals.check_not_killed(self.objcopy, done.returncode)

@@ -207,9 +207,8 @@ def moved(corpus: Corpus) -> Iterator[Corpus]:
             else:
                 _link(corpus.path, target)
         except OSError as error:
-            raise RunError(
-                f"corpus {corpus.path}", f"cannot be linked into {directory}: {error}", "set TMPDIR"
-            ) from error
+            wrong = f"cannot be linked into {directory}: {error}"
+            raise RunError(f"corpus {corpus.path}", wrong, "set TMPDIR") from error
         yield corpus.reopened(target)
 
 

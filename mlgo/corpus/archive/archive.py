@@ -77,9 +77,8 @@ class ArchiveStorage:
                 file.write(content)
             os.replace(partial, target)
         except OSError as error:
-            raise CorpusError(
-                f"{target}, from {self.shown(name)}", f"cannot be written: {error.strerror}", "free space"
-            ) from error
+            wrong = f"cannot be written: {error.strerror}"
+            raise CorpusError(f"{target}, from {self.shown(name)}", wrong, "free space") from error
         return target
 
     def shown(self, name: str) -> str:

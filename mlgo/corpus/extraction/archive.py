@@ -81,9 +81,8 @@ def _name(field: bytes, span: Span, start: int, size: int, names: bytes) -> tupl
     if field.startswith(b"/") and field[1:].isdigit():  # GNU: the name stands in the member called `//`.
         offset = int(field[1:])
         if offset >= len(names):
-            raise LeftOut(
-                Kind.UNREADABLE_OBJECT, f"is an archive with a name at {offset}, behind its {len(names)} bytes of names"
-            )
+            reason = f"is an archive with a name at {offset}, behind its {len(names)} bytes of names"
+            raise LeftOut(Kind.UNREADABLE_OBJECT, reason)
         end = names.find(b"\n", offset)
         name = names[offset : end if end >= 0 else len(names)]
         return name.partition(b"\0")[0].removesuffix(b"/"), 0

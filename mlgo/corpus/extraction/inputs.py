@@ -81,9 +81,8 @@ def read_json(path: pathlib.Path, what: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise RunError(
-            f"--input={path}", f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}", f"give {what}"
-        ) from error
+        wrong = f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}"
+        raise RunError(f"--input={path}", wrong, f"give {what}") from error
     except RecursionError as error:
         raise RunError(f"--input={path}", "is nested too deeply", f"give {what}") from error
     except ValueError as error:  # A number of more digits than Python converts.
@@ -124,9 +123,8 @@ def _listing(directory: str, names: list[str]) -> Listing:
 
 def _files(directory: str) -> list[str]:
     if not os.path.isdir(directory):
-        raise RunError(
-            f"directory {directory}", "is not a directory", "give the folder that the build wrote its objects to"
-        )
+        wrong = "is not a directory"
+        raise RunError(f"directory {directory}", wrong, "give the folder that the build wrote its objects to")
     found = []
     for folder, _, names in os.walk(directory):
         relative = os.path.relpath(folder, directory)
@@ -138,9 +136,8 @@ def from_compile_commands(path: pathlib.Path) -> Listing:
     """The objects of the database at `path`. Raises: RunError: it is no list of entries."""
     entries = read_json(path, _DATABASE)
     if not isinstance(entries, list):
-        raise RunError(
-            f"--input={path}", "is not a list of compile commands", f"give {_DATABASE}, or another --input_type"
-        )
+        wrong = "is not a list of compile commands"
+        raise RunError(f"--input={path}", wrong, f"give {_DATABASE}, or another --input_type")
     return objects_of_database(entries, os.path.dirname(os.path.abspath(path)))
 
 

@@ -64,9 +64,8 @@ class EmbeddedModules:
         if not embedded.bitcode:
             raise LeftOut(Kind.NO_BITCODE, "has no bitcode section, or an empty one")
         if not bitcode.is_bitcode(embedded.bitcode):
-            raise LeftOut(
-                Kind.NO_BITCODE, f"has a bitcode section without bitcode in its {len(embedded.bitcode)} bytes"
-            )
+            reason = f"has a bitcode section without bitcode in its {len(embedded.bitcode)} bytes"
+            raise LeftOut(Kind.NO_BITCODE, reason)
         if (count := bitcode.module_count(embedded.bitcode)) > 1:
             raise LeftOut(Kind.SEVERAL_MODULES, f"holds {count} modules: extract from the objects it was merged from")
         if bitcode.holds_itself(embedded.bitcode):
@@ -115,10 +114,8 @@ def _check_producer(content: bytes) -> None:
 def _index_of(recorded: Sequence[str], directory: str, roots: FileRoots) -> bytes:
     stated = [argument for argument in recorded if argument.startswith(THINLTO_INDEX)]
     if not stated:
-        raise LeftOut(
-            Kind.MISSING_INDEX,
-            f"has no {THINLTO_INDEX} in its command: not the back end of a distributed ThinLTO build",
-        )
+        reason = f"has no {THINLTO_INDEX} in its command: not the back end of a distributed ThinLTO build"
+        raise LeftOut(Kind.MISSING_INDEX, reason)
     path = stated[-1].removeprefix(THINLTO_INDEX)
     # An empty index means "import nothing"; build systems write it as /dev/null, which has no size to trust either.
     if path == os.devnull:

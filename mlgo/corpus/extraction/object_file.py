@@ -139,9 +139,8 @@ def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionRe
         return lambda span, path: embedded(span, names)
     program = shutil.which(objcopy)
     if program is None:
-        raise RunError(
-            f"--llvm_objcopy_path={objcopy}", "is no program", "leave the flag out: sections are then read directly"
-        )
+        wrong = "is no program"
+        raise RunError(f"--llvm_objcopy_path={objcopy}", wrong, "leave the flag out: sections are then read directly")
     program = os.path.abspath(program)
 
     def read(span: Span, path: str | None) -> Embedded:

@@ -83,9 +83,8 @@ class Report:
     def check(self, max_failures: int | None) -> None:
         """Raises: RunError: nothing was extracted, or more failures happened than allowed."""
         if not self.modules:
-            raise RunError(
-                f"{self.objects:,} objects", "none of them gave a module", self._remedy(), ExitCode.NOTHING_PRODUCED
-            )
+            wrong = "none of them gave a module"
+            raise RunError(f"{self.objects:,} objects", wrong, self._remedy(), ExitCode.NOTHING_PRODUCED)
         if max_failures is not None and len(self.failures) > max_failures:
             first = self.failures[0]
             raise RunError(

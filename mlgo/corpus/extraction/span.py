@@ -23,14 +23,11 @@ class Span:
     def read(self, offset: int, size: int) -> bytes:
         """Raises: LeftOut: the file ends earlier, or the part is larger than MAX_PART_BYTES."""
         if offset < 0 or size < 0 or offset + size > self.size:
-            raise LeftOut(
-                Kind.UNREADABLE_OBJECT, f"is cut off: bytes {offset} to {offset + size} of {self.size} are asked for"
-            )
+            reason = f"is cut off: bytes {offset} to {offset + size} of {self.size} are asked for"
+            raise LeftOut(Kind.UNREADABLE_OBJECT, reason)
         if size > MAX_PART_BYTES:
-            raise LeftOut(
-                Kind.UNREADABLE_OBJECT,
-                f"has a part of {size} bytes at {offset}, more than the {MAX_PART_BYTES} allowed",
-            )
+            reason = f"has a part of {size} bytes at {offset}, more than the {MAX_PART_BYTES} allowed"
+            raise LeftOut(Kind.UNREADABLE_OBJECT, reason)
         pieces = []
         while size > 0:
             # One call reads 2 GiB at most.

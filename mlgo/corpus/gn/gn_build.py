@@ -51,9 +51,8 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
     ours = {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": str(layout.bytecode)}
     if decided := ours.keys() & given.keys():
-        raise RunError(
-            f"environment {', '.join(sorted(decided))}", "is set by the build itself", "remove it; `path` adds folders"
-        )
+        wrong = "is set by the build itself"
+        raise RunError(f"environment {', '.join(sorted(decided))}", wrong, "remove it; `path` adds folders")
     return {**ours, **given}
 
 
@@ -63,11 +62,8 @@ def generate(configured: Configured, root_target: str) -> None:
     command = [configured.tools.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{root_target}"]
     done = _run(command, layout.build, configured.environment)
     if done.returncode:
-        raise RunError(
-            f"gn gen of //{root_target}",
-            f"failed:\n{_tail(done.stdout)}\n",
-            "Add a missing file to the tree's paths, or correct targets or gn arguments",
-        )
+        remedy = "Add a missing file to the tree's paths, or correct targets or gn arguments"
+        raise RunError(f"gn gen of //{root_target}", f"failed:\n{_tail(done.stdout)}\n", remedy)
 
 
 def compile_target(configured: Configured, target: str, jobs: int, ninja_file: str = _NINJA_FILE) -> None:
@@ -90,11 +86,8 @@ def compile_target(configured: Configured, target: str, jobs: int, ninja_file: s
         except OSError as error:
             raise _cannot_start(ninja, error) from error
     if done.returncode:
-        raise RunError(
-            f"ninja {target} ({log})",
-            f"failed:\n{_tail(_failures(log.read_bytes()))}\n",
-            "Correct gn arguments or tree and build again: compiled objects are kept",
-        )
+        remedy = "Correct gn arguments or tree and build again: compiled objects are kept"
+        raise RunError(f"ninja {target} ({log})", f"failed:\n{_tail(_failures(log.read_bytes()))}\n", remedy)
 
 
 def commands(configured: Configured, target: str) -> list[str]:
@@ -128,9 +121,8 @@ def _answer(configured: Configured, tool: str, *targets: str) -> list[str]:
     build = configured.layout.build
     done = _run([configured.tools.ninja, "-C", build, "-t", tool, *targets], build, configured.environment)
     if done.returncode:
-        raise RunError(
-            f"ninja -t {tool} {targets[0]}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project"
-        )
+        wrong = f"failed:\n{_tail(done.stdout)}\n"
+        raise RunError(f"ninja -t {tool} {targets[0]}", wrong, "Name a target of the project")
     return done.stdout.decode("utf-8", "surrogateescape").splitlines()
 
 

@@ -47,9 +47,8 @@ class BuildPart:
 
     def __post_init__(self):
         if not 1 <= self.number <= self.count:
-            raise RunError(
-                f"--part={self.number}/{self.count}", "is no part", "Give N/M with N from 1 to M, as in --part=1/4"
-            )
+            wrong = "is no part"
+            raise RunError(f"--part={self.number}/{self.count}", wrong, "Give N/M with N from 1 to M, as in --part=1/4")
 
     def of(self, inputs: Iterable[str]) -> list[str]:
         """The objects of this part, sorted: every `count`-th object, so that parts have equal sizes and mixed folders.
@@ -162,21 +161,15 @@ def make(flags: argparse.Namespace) -> None:
     """Does what the flags say. Raises: RunError: it cannot be done."""
     part = parse_part(flags.part)
     if part and flags.linked:
-        raise RunError(
-            f"--part={flags.part}", "is not supported for a ThinLTO link, which needs all objects", "Leave it out"
-        )
+        wrong = "is not supported for a ThinLTO link, which needs all objects"
+        raise RunError(f"--part={flags.part}", wrong, "Leave it out")
     if flags.program and part:
-        raise RunError(
-            f"--program={flags.program}",
-            "is not supported with --part, which links no program",
-            "Leave one of them out",
-        )
+        wrong = "is not supported with --part, which links no program"
+        raise RunError(f"--program={flags.program}", wrong, "Leave one of them out")
     if (flags.program_output is not None) != bool(flags.program and not flags.linked):
-        raise RunError(
-            f"--program={flags.program} --program_output={flags.program_output}",
-            "is not supported: a program is kept in a folder, and the one of a ThinLTO link is not kept",
-            "Give both without --linked, or --program alone with it",
-        )
+        wrong = "is not supported: a program is kept in a folder, and the one of a ThinLTO link is not kept"
+        remedy = "Give both without --linked, or --program alone with it"
+        raise RunError(f"--program={flags.program} --program_output={flags.program_output}", wrong, remedy)
     project = Project(
         tree=flags.tree,
         tools=gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute()),

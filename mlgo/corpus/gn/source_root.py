@@ -48,15 +48,11 @@ def args_text(arguments: Mapping[str, str]) -> str:
     """
     for name, value in arguments.items():
         if not _ARGUMENT.fullmatch(name):
-            raise RunError(
-                f"gn argument {name!r}", "is no name of an argument", "give NAME=VALUE, as in use_thin_lto=true"
-            )
+            wrong = "is no name of an argument"
+            raise RunError(f"gn argument {name!r}", wrong, "give NAME=VALUE, as in use_thin_lto=true")
         if not value.strip() or "\n" in value:
-            raise RunError(
-                f"gn argument {name}={value!r}",
-                "has no value on one line",
-                'give true, false, 2, "text" or [ "a", "b" ]',
-            )
+            wrong = "has no value on one line"
+            raise RunError(f"gn argument {name}={value!r}", wrong, 'give true, false, 2, "text" or [ "a", "b" ]')
     return "".join(f"{name} = {arguments[name].strip()}\n" for name in sorted(arguments))
 
 
@@ -137,9 +133,8 @@ def prepare(
     entries = sorted(os.listdir(tree))
     taken = [name for name in ADDED_FOLDERS if name in entries]
     if taken:
-        raise RunError(
-            f"tree {tree}", f"has {', '.join(taken)}, which we add", "remove it: it is left by an earlier build"
-        )
+        wrong = f"has {', '.join(taken)}, which we add"
+        raise RunError(f"tree {tree}", wrong, "remove it: it is left by an earlier build")
     layout = Layout(work)
     key = json.dumps(fingerprints, indent=1, sort_keys=True) + "\n"
     known = work / _KEY_FILE

@@ -60,11 +60,8 @@ def read_llvm_table(clang: pathlib.Path) -> dict[str, str | list[str]]:
     words = [word for name in [*probed, _UNKNOWN] for word in ("-mllvm", f"-{name}={_PROBE}")]
     said = _run(clang, words).stderr
     if f"-{_UNKNOWN}={_PROBE}" not in said:
-        raise RunError(
-            f"compiler {clang}",
-            f"stopped while it read its options: {said[-300:].strip()}",
-            "add the option to _NOT_PROBED in mlgo/corpus/options/llvm_table.py",
-        )
+        wrong = f"stopped while it read its options: {said[-300:].strip()}"
+        raise RunError(f"compiler {clang}", wrong, "add the option to _NOT_PROBED in mlgo/corpus/options/llvm_table.py")
     found = {complaint["name"]: _type_of(complaint["why"]) for complaint in _COMPLAINT.finditer(said)}
     return {name: _type(form, found.get(name, "string")) for name, form in sorted(listed.items())}
 

@@ -104,9 +104,6 @@ def _llvm_option(words: Sequence[str], place: int, table: Table) -> GivenOption:
 
 def _next_word(words: Sequence[str], place: int) -> str:
     if place + 1 >= len(words):
-        raise CommandError(
-            f"the recorded command's last option {words[place]}",
-            "lacks its argument",
-            "extract the module's command again",
-        )
+        remedy = "extract the module's command again"
+        raise CommandError(f"the recorded command's last option {words[place]}", "lacks its argument", remedy)
     return words[place + 1]

@@ -55,11 +55,8 @@ def linker_line(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
     if _LINKER.fullmatch(program):
         return LinkLine(_lld_arguments(link, working_directory), working_directory)
     if not _DRIVER.fullmatch(program):
-        raise RunError(
-            f"link command {link[0]} ...",
-            "starts neither a linker nor a clang driver",
-            "give the line of ld.lld or of clang that links the program",
-        )
+        remedy = "give the line of ld.lld or of clang that links the program"
+        raise RunError(f"link command {link[0]} ...", "starts neither a linker nor a clang driver", remedy)
     return _ask_driver(link, working_directory)
 
 
@@ -82,9 +79,8 @@ def ninja_link(
             database = _run([ninja, "-C", str(ninja_directory), "-t", "compdb", "-x"], ninja_directory, read)
             return _from_database(database, output_of(command[1:], None), where, read)
         return tuple(command), where
-    raise RunError(
-        read, "is linked by no command of ninja", "give the name of a program or library (ninja -t targets all)"
-    )
+    wrong = "is linked by no command of ninja"
+    raise RunError(read, wrong, "give the name of a program or library (ninja -t targets all)")
 
 
 def _from_database(
@@ -145,11 +141,9 @@ def _links(command: Sequence[str]) -> bool:
 
 def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tuple[str, ...]:
     if not _LLD_FOR_ELF.fullmatch(os.path.basename(link[0])):
-        raise RunError(
-            f"link command {link[0]} ...",
-            "is not of ld.lld, the only linker whose ThinLTO back end is known here",
-            "link with -fuse-ld=lld, or build with distributed ThinLTO (--thinlto_build=distributed)",
-        )
+        wrong = "is not of ld.lld, the only linker whose ThinLTO back end is known here"
+        remedy = "link with -fuse-ld=lld, or build with distributed ThinLTO (--thinlto_build=distributed)"
+        raise RunError(f"link command {link[0]} ...", wrong, remedy)
     return tuple(_expanded(link[1:], working_directory))
 
 
@@ -163,11 +157,8 @@ def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
             if words and _LINKER.fullmatch(os.path.basename(words[0])):
                 return LinkLine(_lld_arguments(words, working_directory), working_directory, target)
     errors = "; ".join(line for line in lines if "error:" in line)[:500]
-    raise RunError(
-        f"link command {link[0]} ...",
-        "links nothing, says the driver (-###)" + (f": {errors}" if errors else ""),
-        "give the line that links the program",
-    )
+    wrong = "links nothing, says the driver (-###)" + (f": {errors}" if errors else "")
+    raise RunError(f"link command {link[0]} ...", wrong, "give the line that links the program")
 
 
 def _expanded(words: Sequence[str], working_directory: pathlib.Path) -> list[str]:
@@ -178,11 +169,9 @@ def _expanded(words: Sequence[str], working_directory: pathlib.Path) -> list[str
         try:
             return os.fsdecode(read_regular(path, _RESPONSE_FILE_LIMIT))
         except OSError as error:
-            raise RunError(
-                f"response file {path} of the link command",
-                "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}",
-                "keep it (ninja -d keeprsp), or give --ninja_dir and --target",
-            ) from error
+            wrong = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+            remedy = "keep it (ninja -d keeprsp), or give --ninja_dir and --target"
+            raise RunError(f"response file {path} of the link command", wrong, remedy) from error
 
     return list(quoting.expand_response_files(words, read))
 
@@ -201,15 +190,11 @@ def _run(command: Sequence[str], where: pathlib.Path, read: str, may_fail: bool 
             env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunError(
-            read, f"cannot be asked: {error}", "give the linker's own line: the driver prints it with -###"
-        ) from error
+        wrong = f"cannot be asked: {error}"
+        raise RunError(read, wrong, "give the linker's own line: the driver prints it with -###") from error
     signals.check_not_killed(command[0], done.returncode)
     said = os.fsdecode(done.stdout)
     if done.returncode != 0 and not may_fail:
-        raise RunError(
-            read,
-            f"{os.path.basename(command[0])} fails: {said.strip()[-500:]}",
-            "check the command where the build ran",
-        )
+        wrong = f"{os.path.basename(command[0])} fails: {said.strip()[-500:]}"
+        raise RunError(read, wrong, "check the command where the build ran")
     return said

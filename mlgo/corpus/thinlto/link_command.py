@@ -65,9 +65,6 @@ def link_override(
     back_end = lld_options.back_end(line.arguments, carry)
     triple = triple or line.triple or _TRIPLES.get(back_end.emulation or "")
     if triple is None:
-        raise RunError(
-            f"the link command, -m {back_end.emulation}",
-            "does not tell the target",
-            "give the compiler driver's link line instead",
-        )
+        remedy = "give the compiler driver's link line instead"
+        raise RunError(f"the link command, -m {back_end.emulation}", "does not tell the target", remedy)
     return LinkOverride(("-cc1", "-triple", triple, *back_end.options, "-emit-obj"), back_end.differences)
