@@ -1,23 +1,116 @@
 """Turns a hand-written `global_command_override` for clang's driver into the cc1 command that the driver makes of it.
 
-The driver is asked with -###: it prints the command and runs nothing. It sees an empty folder, no configuration file,
-and only options that mlgo/corpus/driver_options.py lets through.
+The documents of ml-compiler-opt take such options from a link command (`-fPIC -O2 -nostdlib++ --sysroot=... -c`). Only
+the driver knows the cc1 command that they mean. It is asked with -###: it prints the command and runs nothing. It sees an
+empty folder and no configuration file. A description is untrusted, so the driver is given only options that are listed
+here: single words, without a path, that choose code. Options that run programs, load plug-ins, or read or write files
+are refused by name. The cc1 command is judged again (mlgo/corpus/command.py).
 """
 
+import dataclasses
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
 
 from mlgo.corpus import front_end
-from mlgo.corpus.command import CommandError, CompileCommand, check_length
+from mlgo.corpus.command import CompileCommand, check_length
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
-from mlgo.corpus.driver_options import driver_options, is_for_driver
+from mlgo.corpus.options.parsing import LLVM, CommandError, parse_command
 from mlgo.corpus.options.table import chosen_table
+from mlgo.corpus.options.verdict import CARRIED_FILE
 from mlgo.run.exit_codes import RunError
+
+_VALUE = rf"(?:[\w.,:+-]*|{CARRIED_FILE.pattern})"
+
+#: What the driver is given. Each is one word for clang 22 and selects code.
+_PASSED = re.compile(
+    rf"-c|-O(?:[0-3sgz]|fast)?|-g(?:[0-3]|line-tables-only|mlt|dwarf(?:-[2-5])?)?|--target=[\w.+-]+"
+    rf"|-f[A-Za-z][\w+-]*(?:={_VALUE})?|-m(?!llvm)[a-z0-9][\w.+-]*(?:=[\w.,+-]+)?"
+)
+
+#: Options that match _PASSED, and run a program, load a plug-in, write a file, or depend on this machine.
+_DANGEROUS = re.compile(
+    r"-f(?:no-)?(?:plugin|pass-plugin|use-ld|module|prebuilt|build-session|embed|save-optimization|optimization-record"
+    r"|time-trace|crash-diagnostics|proc-stat|integrated|openmp-targets|offload|sycl|gpu|cuda|hip|thinlto-index"
+    r"|filelist|framework|force_load|profile-instr-generate|profile-generate|cs-profile-generate|diagnostics"
+    r"|sanitize-.*list|stack-usage|dump|depfile|system-module).*|-m.*=native"
+)
+
+#: Options that bitcode needs nothing of: headers, libraries, warnings, macros. --sysroot is a folder of headers and
+#: libraries.
+_DROPPED = re.compile(
+    r"-nostd(?:lib(?:\+\+)?|inc(?:\+\+)?)|-nodefaultlibs|-no-canonical-prefixes|-pthread|-pipe|-w|-v|-pedantic"
+    r"|-std=[\w+:]+|-stdlib=[\w+]+|-W(?![lap],)[\w+=#-]*|-[DUI][^@].*|--sysroot=.*|-isysroot.+",
+    re.DOTALL,
+)
+_DROPPED_WITH_VALUE = frozenset({"--sysroot", "-isysroot", "-isystem", "-I", "-D", "-U", "-o"})
+
+_SHOWN_CHARACTERS = 80
+
+
+@dataclasses.dataclass(frozen=True)
+class DriverOptions:
+    """An override in parts.
+
+    Attributes:
+      for_driver: what clang's driver turns into a cc1 command.
+      for_cc1: what the driver would pass on unchanged, after `-mllvm` and `-Xclang`.
+    """
+
+    for_driver: tuple[str, ...]
+    for_cc1: tuple[str, ...]
+
+
+def is_for_driver(override: Sequence[str]) -> bool:
+    """Whether `override` is for clang's driver: it does not begin with -cc1 and has a word that cc1 does not know."""
+    if not override or override[0] == "-cc1":
+        return False
+    try:
+        return any(option.clang is None and option.words[0] != LLVM for option in parse_command(override))
+    except CommandError:
+        return False
+
+
+def driver_options(override: Sequence[str]) -> DriverOptions:
+    """The parts of `override`.
+
+    Raises: CommandError: an option is not known to only choose code, or the last one lacks its argument.
+    """
+    for_driver: list[str] = []
+    for_cc1: list[str] = []
+    words = iter(override)
+    for word in words:
+        if word in (LLVM, "-Xclang"):
+            # Not given to the driver: there, a word in front could take `-mllvm` for its value and free the next one.
+            for_cc1 += [LLVM, _next(words, word)] if word == LLVM else [_next(words, word)]
+        elif word == "-target":
+            for_driver.append(_passed(f"--target={_next(words, word)}"))
+        elif word in _DROPPED_WITH_VALUE:
+            _next(words, word)
+        elif not _DROPPED.fullmatch(word):
+            for_driver.append(_passed(word))
+    return DriverOptions(tuple(for_driver), tuple(for_cc1))
+
+
+def _passed(word: str) -> str:
+    if _PASSED.fullmatch(word) and not _DANGEROUS.fullmatch(word):
+        return word
+    shown = re.sub(r"[\x00-\x1f\x7f]", "?", word[:_SHOWN_CHARACTERS])
+    wrong = f"has the driver's option {shown}, which may do more than change code"
+    raise CommandError("the global_command_override", wrong, "Remove it, or write the cc1 command, beginning with -cc1")
+
+
+def _next(words, word: str) -> str:
+    value = next(words, None)
+    if value is None:
+        raise CommandError("the global_command_override", f"ends after {word}", "Add the argument, or remove it")
+    return value
+
 
 _INPUT = "module.bc"
 _SECONDS = 60

@@ -28,8 +28,7 @@ from mlgo.compiler import compile as compiling
 from mlgo.compiler import machine, scratch
 from mlgo.compiler.attempts import Attempts
 from mlgo.compiler.hang import HangGuard
-from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
-from mlgo.compiler.interactive_stream import Observation, ObservationStream
+from mlgo.compiler.interactive_stream import Observation, ObservationStream, WrongAnswerError, encoder
 from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLogError
 
@@ -197,7 +196,7 @@ class InteractiveCompile:
         return observation
 
     def answer(self, decision: Any) -> None:
-        """Answers the last observation (see `interactive_answer.encoder` for what is accepted).
+        """Answers the last observation (see `interactive_stream.encoder` for what is accepted).
 
         Raises:
           WrongAnswerError: the compiler does not allow this decision. It has not seen it and has been ended.

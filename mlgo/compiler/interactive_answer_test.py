@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
+from mlgo.compiler.interactive_stream import WrongAnswerError, encoder
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import LARGEST_PRIORITY

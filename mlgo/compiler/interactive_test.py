@@ -13,7 +13,7 @@ import numpy as np
 
 from mlgo.compiler import attempts
 from mlgo.compiler.interactive import InteractiveCompile
-from mlgo.compiler.interactive_answer import WrongAnswerError
+from mlgo.compiler.interactive_stream import WrongAnswerError
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.scratch_case import ScratchTestCase

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.compiler import training_log_native
+from mlgo.compiler import training_log_scan
 from mlgo.compiler.training_log_scan import Layout, Scan, ScanError, ScanFailure
 from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME, NUMPY_NAME_OF_LOG_TYPE, TensorSpec
@@ -84,7 +84,7 @@ def read_training_log(
         layout = read_header(header, problem, name)
         body = source[body_offset:]
         return interpret(
-            lambda: training_log_native.scan_bytes(body, body_offset, layout), layout, problem, name, no_code
+            lambda: training_log_scan.scan_bytes(body, body_offset, layout), layout, problem, name, no_code
         )
 
     name = name or f"training log {os.fspath(source)}"
@@ -103,7 +103,7 @@ def read_training_log(
         layout = read_header(header, problem, name)
         os.lseek(descriptor, body_offset, os.SEEK_SET)
         return interpret(
-            lambda: training_log_native.scan_file(descriptor, body_offset, size - body_offset, layout),
+            lambda: training_log_scan.scan_file(descriptor, body_offset, size - body_offset, layout),
             layout,
             problem,
             name,

@@ -1,15 +1,19 @@
-"""The interface of scanners of a training log's body: input, result, errors.
+"""Scans a training log's body in C++, through ctypes and without Python's global lock: input, result, errors.
 
-There are two scanners with one behaviour: `training_log_native` (fast, C++) and `training_log_reference` (plain
-Python).
+For tests, testing/training_log_reference.py does the same in plain Python.
 """
 
+import contextlib
+import ctypes
 import dataclasses
 import enum
+import functools
+import mmap
 
 import numpy as np
 
 from mlgo.problems.tensor import TensorSpec
+from mlgo.run import locate
 
 #: Longest context, observation or outcome line; kMaxLineBytes in training_log_reader.cc.
 MAX_LINE_BYTES = 1 << 20
@@ -90,3 +94,126 @@ class Scan:
     observation_context: np.ndarray
     tensors: list[np.ndarray]
     outcomes: np.ndarray
+
+
+# Where large pages begin to pay; arrays begin on cache lines.
+_HUGE_BYTES = 4 << 20
+_ALIGNMENT = 64
+
+_LIBRARY = "mlgo/compiler/libtraining_log_reader.so"
+
+
+class _Scan(ctypes.Structure):
+    _fields_ = [
+        ("error", ctypes.c_int32),
+        ("system_error", ctypes.c_int32),
+        ("error_offset", ctypes.c_int64),
+        ("observations", ctypes.c_int64),
+        ("contexts", ctypes.c_int64),
+        ("context_text_bytes", ctypes.c_int64),
+        ("context_text", ctypes.c_void_p),
+        ("context_offset", ctypes.POINTER(ctypes.c_int64)),
+        ("outcome", ctypes.c_void_p),
+    ]
+
+
+class _Layout(ctypes.Structure):
+    _fields_ = [
+        ("tensor_count", ctypes.c_int32),
+        ("tensor_bytes", ctypes.POINTER(ctypes.c_int64)),
+        ("destination", ctypes.POINTER(ctypes.c_void_p)),
+        ("observation_context", ctypes.c_void_p),
+        ("capacity", ctypes.c_int64),
+        ("action_tensor", ctypes.c_int32),
+        ("action_count", ctypes.c_int64),
+        ("has_score", ctypes.c_int32),
+    ]
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(locate.runfile(_LIBRARY)))
+    library.mlgo_log_scan.restype = ctypes.POINTER(_Scan)
+    library.mlgo_log_scan.argtypes = [
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_int64,
+        ctypes.c_int64,
+        ctypes.POINTER(_Layout),
+    ]
+    library.mlgo_log_free.restype = None
+    library.mlgo_log_free.argtypes = [ctypes.POINTER(_Scan)]
+    return library
+
+
+def scan_file(descriptor: int, offset: int, body_bytes: int, layout: Layout) -> Scan:
+    """Scans from an open file whose position is `offset`; at most `body_bytes` are expected to follow.
+
+    Raises: ScanFailure: the log is damaged, cannot be read, or grew while it was read.
+    """
+    return _scan(descriptor, None, 0, offset, body_bytes, layout)
+
+
+def scan_bytes(body: bytes, offset: int, layout: Layout) -> Scan:
+    """Scans the body of a log in memory; `offset` is where it begins in the log, for messages.
+
+    Raises: ScanFailure: the log is damaged.
+    """
+    return _scan(-1, body, len(body), offset, len(body), layout)
+
+
+def _allocate(layout: Layout, capacity: int) -> list[np.ndarray]:
+    """One array [capacity, *shape] per tensor. What is never written is never backed by memory, so slack is free."""
+    byte_counts = [capacity * spec.byte_count for spec in layout.tensors]
+    if sum(byte_counts) < _HUGE_BYTES:
+        return [np.empty((capacity, *spec.shape), spec.dtype) for spec in layout.tensors]
+    # A mapping with 2 MiB pages has one fault per 2 MiB, not per 4 KiB: faults cost more than the copying.
+    block = mmap.mmap(
+        -1,
+        sum(-(-count // _ALIGNMENT) * _ALIGNMENT for count in byte_counts),
+        flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,  # shared memory, the default, has no such pages
+    )
+    with contextlib.suppress(OSError):  # a kernel without them is only slower
+        block.madvise(mmap.MADV_HUGEPAGE)
+    tensors, offset = [], 0
+    for spec, count in zip(layout.tensors, byte_counts):
+        flat = np.frombuffer(block, spec.dtype, capacity * spec.element_count, offset)
+        tensors.append(flat.reshape(capacity, *spec.shape))
+        offset += -(-count // _ALIGNMENT) * _ALIGNMENT
+    return tensors
+
+
+def _scan(descriptor: int, data: bytes | None, size: int, offset: int, body_bytes: int, layout: Layout) -> Scan:
+    capacity = layout.capacity(body_bytes)
+    tensors = _allocate(layout, capacity)
+    observation_context = np.empty(capacity, np.int32)
+    count = len(layout.tensors)
+    native_layout = _Layout(
+        tensor_count=count,
+        tensor_bytes=(ctypes.c_int64 * count)(*(spec.byte_count for spec in layout.tensors)),
+        destination=(ctypes.c_void_p * count)(*(tensor.ctypes.data for tensor in tensors)),
+        observation_context=observation_context.ctypes.data,
+        capacity=capacity,
+        action_tensor=layout.action_index,
+        action_count=layout.action_count,
+        has_score=int(layout.has_score),
+    )
+    library = _library()
+    found = library.mlgo_log_scan(descriptor, data, size, offset, ctypes.byref(native_layout))
+    if not found:
+        raise ScanFailure(ScanError.NO_MEMORY, offset, 0)
+    try:
+        result = found.contents
+        if result.error:
+            raise ScanFailure(ScanError(result.error), result.error_offset, result.observations, result.system_error)
+        text = ctypes.string_at(result.context_text, result.context_text_bytes) if result.contexts else b""
+        used = result.observations
+        return Scan(
+            context_lines=text.split(b"\n")[:-1],
+            context_offsets=result.context_offset[: result.contexts],
+            observation_context=observation_context[:used],
+            tensors=[tensor[:used] for tensor in tensors],
+            outcomes=np.frombuffer(ctypes.string_at(result.outcome, 4 * result.contexts), np.float32),
+        )
+    finally:
+        library.mlgo_log_free(found)

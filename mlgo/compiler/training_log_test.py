@@ -11,7 +11,7 @@ import hypothesis
 import numpy as np
 from hypothesis import strategies
 
-from mlgo.compiler import training_log_native
+from mlgo.compiler import training_log_scan
 from mlgo.compiler.testing import log_writer, training_log_reference
 from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as SMALL
 from mlgo.compiler.testing.log_writer import Observation
@@ -383,7 +383,7 @@ class HeaderTest(unittest.TestCase):
             file.write(log)
             file.seek(body)
             with self.assertRaises(ScanFailure) as caught:
-                training_log_native.scan_file(file.fileno(), body, 80, layout)
+                training_log_scan.scan_file(file.fileno(), body, 80, layout)
         self.assertEqual(caught.exception.error.name, "TOO_MANY_OBSERVATIONS")
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.interactive import InteractiveCompile
-from mlgo.compiler.interactive_answer import WrongAnswerError
-from mlgo.compiler.interactive_stream import Observation
+from mlgo.compiler.interactive_stream import Observation, WrongAnswerError
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.fitting import usable

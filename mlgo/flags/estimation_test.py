@@ -7,14 +7,14 @@ import unittest
 from absl import flags
 from absl.testing import flagsaver
 
-from mlgo.flags import estimation
+from mlgo.flags import training
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import RunError
 from mlgo.score.code_size import ESTIMATED_CODE
 from mlgo.training.run_inputs import ESTIMATION_INPUTS
 
-estimation.define_estimation_flags()
+training.define_estimation_flags()
 flags.FLAGS(["test"])
 
 
@@ -26,7 +26,7 @@ class EstimationGivenTest(unittest.TestCase):
 
     def given(self, problem, reward, **values):
         with flagsaver.flagsaver(**{name: str(self.folder / value) for name, value in values.items()}):
-            return estimation.estimation_from_flags(problem, reward)
+            return training.estimation_from_flags(problem, reward)
 
     def test_other_rewards_need_none(self):
         self.assertIsNone(self.given(INLINING, ""))

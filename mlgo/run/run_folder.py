@@ -1,6 +1,7 @@
 """The folder of a run: a lock for one process at a time, stages that run once, and the time that each stage took."""
 
 import fcntl
+import json
 import os
 import pathlib
 import shutil
@@ -9,11 +10,92 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from mlgo.run import files, stages
+from mlgo.run import files, manifest
 from mlgo.run.exit_codes import RunError
 from mlgo.run.json_fields import Fields
 from mlgo.run.manifest import Manifest, digest_of_json
 from mlgo.run.progress import tell
+from mlgo.run.regular_file import read_regular
+
+#: Inputs and configuration of a started stage, in its folder.
+STARTED_NAME = "started.json"
+
+
+def run_once(
+    folder: pathlib.Path,
+    stage: str,
+    inputs: Mapping[str, str],
+    configuration: Mapping[str, Any],
+    work: Callable[[pathlib.Path], Mapping[str, Any]],
+    tell: Callable[[str], None],
+    continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
+) -> manifest.Manifest:
+    """Does what is left of the work of `stage` in `folder` and returns its manifest.
+
+    Args:
+      folder: the stage's own folder; everything in it belongs to the stage.
+      inputs, configuration: as in `manifest.Manifest`; when they differ from those in the folder, the folder is
+        emptied, and `tell` says why.
+      work: writes the outputs into the folder and returns the manifest's summary. Finished files of an interrupted run
+        with the same inputs and configuration are still there.
+      tell: shows one line to the user.
+      continues: whether a stage that was started with other inputs and configuration, {"stage", "inputs",
+        "configuration"}, can be continued with the present ones, the same fields; None: never.
+    """
+    current = manifest.read_if_current(folder, stage, inputs, configuration)
+    if current is not None:
+        tell(f"{stage}: done before, in {folder}")
+        return current
+    asked = {"stage": stage, "inputs": dict(inputs), "configuration": dict(configuration)}
+    started, started_path = files.encode_json(asked), folder / STARTED_NAME
+    if _holds(started_path, started):
+        files.remove_partial(folder)
+        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
+    elif continues is not None and continues(started_in(folder), asked):
+        files.remove_partial(folder)
+        # First: a manifest must never lie beside a configuration that it is not of.
+        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
+        files.write_atomically(started_path, started)
+    else:
+        if folder.exists():
+            tell(f"{stage}: runs again, for {_changed(started_in(folder), asked)}")
+        shutil.rmtree(folder, ignore_errors=True)
+        files.write_atomically(started_path, started)
+    summary = work(folder)
+    outputs = manifest.digests_of(folder, manifest.files_below(folder))
+    done = manifest.Manifest(stage, dict(inputs), dict(configuration), outputs, dict(summary))
+    manifest.write(folder, done)
+    return done
+
+
+def _changed(earlier: Any, asked: Mapping[str, Any]) -> str:
+    """What differs between the two records of a started stage, for the user."""
+    if not isinstance(earlier, Mapping):
+        return "its folder does not say what its results rest on"
+    names = []
+    for part in ("inputs", "configuration"):
+        before = earlier.get(part)
+        before = before if isinstance(before, Mapping) else {}
+        now = json.loads(files.encode_json(asked[part]))
+        names += sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return f"{', '.join(names) or 'its name'} changed"
+
+
+def started_in(folder: pathlib.Path) -> Any:
+    """What STARTED_NAME in the folder of a stage holds; None: nothing that can be read."""
+    try:
+        return json.loads(read_regular(folder / STARTED_NAME, files.MAX_JSON_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _holds(path: pathlib.Path, content: bytes) -> bool:
+    """Whether there is a file with exactly this content at `path`."""
+    try:
+        return read_regular(path, len(content)) == content
+    except OSError:
+        return False
+
 
 #: Seconds of each stage, summed over interrupted runs; stages may overlap. Equal runs differ in this file.
 TIMINGS_NAME = "timings.json"
@@ -93,11 +175,11 @@ class RunFolder:
         root: pathlib.Path | None = None,
         continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
     ) -> Manifest:
-        """Runs what is left of stage `name` and returns its manifest; see stages.run_once.
+        """Runs what is left of stage `name` and returns its manifest; see run_once.
 
         Args:
           root: the folder in which the stage's folder lies, such as `results`; None: the directory itself.
-          continues: see stages.run_once.
+          continues: see run_once.
         """
         if self._code is None:
             raise AssertionError(f"stage {name} runs before the folder is claimed")
@@ -112,7 +194,7 @@ class RunFolder:
                     files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
 
         inputs = {**inputs, "code": self._code}
-        return stages.run_once((root or self.path) / name, name, inputs, configuration, timed, tell, continues)
+        return run_once((root or self.path) / name, name, inputs, configuration, timed, tell, continues)
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -200,8 +282,8 @@ def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any], 
 def _has_stages(folder: pathlib.Path) -> bool:
     """Whether there are stages of a run in `folder`; those of a run in a folder below it do not count."""
     for depth in range(1, _STAGE_DEPTH + 1):
-        for path in folder.glob("*/" * depth + stages.STARTED_NAME):
-            started = stages.started_in(path.parent)
+        for path in folder.glob("*/" * depth + STARTED_NAME):
+            started = started_in(path.parent)
             if isinstance(started, Mapping) and started.get("stage") == path.parent.relative_to(folder).as_posix():
                 return True
     return False

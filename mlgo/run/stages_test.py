@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.run import manifest, stages
+from mlgo.run import manifest, run_folder
 
 
 class RunOnceTest(unittest.TestCase):
@@ -14,7 +14,7 @@ class RunOnceTest(unittest.TestCase):
         self.is_interrupted = False
 
     def work(self, folder):
-        self.found.append(sorted(path.name for path in folder.iterdir() if path.name != stages.STARTED_NAME))
+        self.found.append(sorted(path.name for path in folder.iterdir() if path.name != run_folder.STARTED_NAME))
         (folder / f"file{len(self.found)}").write_text("content")
         if self.is_interrupted:
             (folder / ".half.x.partial").touch()
@@ -23,13 +23,13 @@ class RunOnceTest(unittest.TestCase):
 
     def run_once(self, **changes):
         asked = {"stage": "trace", "inputs": {"corpus": "1"}, "configuration": {"seed": 1}, **changes}
-        return stages.run_once(self.folder, work=self.work, tell=self.told.append, **asked)
+        return run_folder.run_once(self.folder, work=self.work, tell=self.told.append, **asked)
 
     def test_second_run_is_skipped(self):
         first = self.run_once()
         self.assertEqual(self.run_once(), first)
         self.assertEqual(self.found, [[]])
-        self.assertEqual(sorted(first.outputs), ["file1", stages.STARTED_NAME])
+        self.assertEqual(sorted(first.outputs), ["file1", run_folder.STARTED_NAME])
 
     def test_interrupted_stage_continues_without_unfinished_files(self):
         self.is_interrupted = True
@@ -50,7 +50,7 @@ class RunOnceTest(unittest.TestCase):
 
     def test_a_stage_that_does_not_say_what_it_is_of_begins_anew(self):
         self.run_once()
-        (self.folder / stages.STARTED_NAME).unlink()
+        (self.folder / run_folder.STARTED_NAME).unlink()
         self.run_once()
         self.assertIn("does not say what its results rest on", self.told[0])
 

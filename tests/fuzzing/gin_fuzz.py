@@ -3,7 +3,7 @@
 import contextlib
 import sys
 
-from mlgo.flags.peer_gin import bindings_of_file
+from mlgo.flags.peer_arguments import bindings_of_file
 from mlgo.run.exit_codes import RunError
 from mlgo.training import settings
 from mlgo.training.gin_files import set_configuration

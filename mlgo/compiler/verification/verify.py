@@ -14,8 +14,7 @@ from typing import Any
 
 from mlgo.compiler.executor import CountingExecutor, Executor, LocalExecutor, Outcomes, available_cores
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
-from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
-from mlgo.compiler.verification.likely import with_likely_reason
+from mlgo.compiler.verification.comparison import Comparer, Difference, Reason, with_likely_reason
 from mlgo.corpus.corpus import (
     BITCODE_SUFFIX,
     COMMAND_SUFFIX,

@@ -13,13 +13,13 @@ from mlgo.corpus import command_check, level, properties
 from mlgo.corpus.contained_files import NameRefused
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
-from mlgo.corpus.extraction import bazel_aquery, inputs, licences, modules, naming, object_file
+from mlgo.corpus.extraction import bazel_aquery, inputs, licences, modules, object_file
 from mlgo.corpus.extraction.inputs import BuildObject, Listing
 from mlgo.corpus.extraction.modules import ModuleContent, ModuleReader
 from mlgo.corpus.extraction.outcome import Kind, LeftOut, Omission
 from mlgo.corpus.extraction.report import Report
 from mlgo.corpus.self_contained import FileRoots, roots_of_build
-from mlgo.corpus.thinlto import find_link, link_command
+from mlgo.corpus.thinlto import link_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
@@ -117,7 +117,7 @@ def extract(extraction: Extraction) -> Report:
     with CorpusWriter(extraction.output_dir, extraction.thinlto_build is not None, override) as writer:
         listing = _listing(extraction)
         # Names are relative to the base only where a path leads out of its own folder: elsewhere they are mlgo-utils'.
-        named, unnamed = naming.named(listing.objects, extraction.base if extraction.obj_base_dir else None)
+        named, unnamed = inputs.named(listing.objects, extraction.base if extraction.obj_base_dir else None)
         read = _module_reader(extraction, writer)
         differences = _set_override(extraction, writer) if extraction.is_local else []
         quiet = extraction.verbosity in ("WARNING", "ERROR")
@@ -183,7 +183,7 @@ def _link(extraction: Extraction) -> tuple[tuple[str, ...], pathlib.Path] | None
     if extraction.link_command:
         return (extraction.link_command,), base
     if extraction.ninja_dir and extraction.target:
-        return find_link.ninja_link(extraction.ninja_dir, extraction.target)
+        return link_command.ninja_link(extraction.ninja_dir, extraction.target)
     if extraction.input and extraction.input_type == "bazel_aquery":
         return bazel_aquery.last_link(bazel_aquery.read_actions(extraction.input), extraction.base), base
     return None

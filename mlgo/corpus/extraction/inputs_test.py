@@ -8,7 +8,7 @@ import unittest
 
 from hypothesis import given, settings, strategies
 
-from mlgo.corpus.extraction import bazel_aquery, inputs, naming
+from mlgo.corpus.extraction import bazel_aquery, inputs
 from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.outcome import Kind
 from mlgo.corpus.options.driver import output_of
@@ -236,7 +236,7 @@ class NamingTest(unittest.TestCase):
         objects = [
             BuildObject(stated, os.path.normpath(os.path.join(folder, stated)), folder) for folder, stated in pairs
         ]
-        named, omissions = naming.named(objects, base)
+        named, omissions = inputs.named(objects, base)
         return [(name, found.path) for name, found in named], [(omission.name, omission.kind) for omission in omissions]
 
     def test_as_the_build_states_them(self):

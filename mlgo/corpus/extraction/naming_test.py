@@ -2,8 +2,7 @@
 
 import unittest
 
-from mlgo.corpus.extraction.inputs import BuildObject
-from mlgo.corpus.extraction.naming import named
+from mlgo.corpus.extraction.inputs import BuildObject, named
 from mlgo.corpus.extraction.outcome import Kind
 
 

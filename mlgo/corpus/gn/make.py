@@ -22,8 +22,7 @@ from collections.abc import Iterable, Sequence
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
 from mlgo.corpus.extraction.inputs import IMPORTED_SUFFIX, INDEX_SUFFIX
 from mlgo.corpus.gn import gn_build, linked_program, source_root
-from mlgo.corpus.gn.gn_build import Configured
-from mlgo.corpus.gn.project import Project, configure
+from mlgo.corpus.gn.gn_build import Configured, Project, configure
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell

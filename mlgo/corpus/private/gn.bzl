@@ -65,7 +65,7 @@ def gn_project(ctx):
       ctx: of a rule with these attributes.
 
     Returns:
-      A struct: `content`, fields of a JSON file that mlgo/corpus/gn/project.py reads; `files`, a depset of what they name.
+      A struct: `content`, fields of a JSON file that mlgo/corpus/gn/gn_build.py reads; `files`, a depset of what they name.
     """
     tree = only_file(ctx, ctx.attr.tree, "tree")
     toolchain, placed = _named_files(ctx, "toolchain"), _named_files(ctx, "placed")

@@ -11,7 +11,7 @@ import unittest
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.corpus.thinlto import find_link
+from mlgo.corpus.thinlto import link_command
 from mlgo.corpus.thinlto.link_command import link_override
 from mlgo.run.exit_codes import RunError
 
@@ -99,7 +99,7 @@ class LinkCommandTest(unittest.TestCase):
     @hypothesis.given(words=_WORDS)
     @hypothesis.settings(deadline=None, max_examples=150)
     def test_quoting_changes_nothing(self, words):
-        line = find_link.linker_line([f"true; cd / && {shlex.join(['ld.lld', *words])} && :"], pathlib.Path("/tmp"))
+        line = link_command.linker_line([f"true; cd / && {shlex.join(['ld.lld', *words])} && :"], pathlib.Path("/tmp"))
         self.assertEqual((line.arguments, line.working_directory), (tuple(words), pathlib.Path("/")))
 
     def test_response_files(self):
@@ -157,22 +157,24 @@ class LinkCommandTest(unittest.TestCase):
         ninja = self.program(
             "ninja", '[ "$1" = -C ] && cd "$2"; if [ "$4" = commands ]; then cat lines; else cat database; fi'
         )
-        self.assertEqual(find_link.ninja_link(self.build, "prog", ninja), ((driver, "a b.o", "-o", "prog"), self.build))
+        self.assertEqual(
+            link_command.ninja_link(self.build, "prog", ninja), ((driver, "a b.o", "-o", "prog"), self.build)
+        )
         (self.build / "prog.rsp").write_text("x.o", encoding="utf-8")
-        self.assertEqual(find_link.ninja_link(self.build, "prog", ninja)[0], (driver, "@prog.rsp", "-o", "prog"))
+        self.assertEqual(link_command.ninja_link(self.build, "prog", ninja)[0], (driver, "@prog.rsp", "-o", "prog"))
         # Chromium's link: a script around the driver, an output with a folder that ninja leaves out.
         wrapped = f'"python3" "wrapper.py" --output="./prog" -- \'{driver}\' @gone.rsp -o "./prog"'
         (self.build / "lines").write_text(wrapped, encoding="utf-8")
-        self.assertEqual(find_link.ninja_link(self.build, "prog", ninja)[0], (driver, "a b.o", "-o", "prog"))
+        self.assertEqual(link_command.ninja_link(self.build, "prog", ninja)[0], (driver, "a b.o", "-o", "prog"))
         (self.build / "lines").write_text("python3 wrapper.py -- echo x -o prog", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "is linked by no command"):
-            find_link.ninja_link(self.build, "prog", ninja)
+            link_command.ninja_link(self.build, "prog", ninja)
         (self.build / "lines").write_text(lines[0], encoding="utf-8")
         with self.assertRaisesRegex(RunError, "target prog of .*is linked by no command"):
-            find_link.ninja_link(self.build, "prog", ninja)
+            link_command.ninja_link(self.build, "prog", ninja)
         broken = self.program("broken", "echo unknown target; exit 1")
         with self.assertRaisesRegex(RunError, "broken fails: unknown target"):
-            find_link.ninja_link(self.build, "prog", broken)
+            link_command.ninja_link(self.build, "prog", broken)
 
 
 if __name__ == "__main__":

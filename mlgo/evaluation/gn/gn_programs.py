@@ -5,8 +5,7 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.corpus.gn import gn_build
-from mlgo.corpus.gn.gn_build import Configured
-from mlgo.corpus.gn.project import Project, configure, project_of
+from mlgo.corpus.gn.gn_build import Configured, Project, configure, project_of
 from mlgo.corpus.gn.source_root import PROGRAMS_FOLDER
 from mlgo.evaluation.gn.linked_programs import LinkedPrograms, linked_programs_of
 from mlgo.evaluation.programs.description import read_description

@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.corpus.gn.project import runfiles_of
+from mlgo.corpus.gn.gn_build import runfiles_of
 from mlgo.evaluation.gn.gn_programs import GnPrograms, load_gn_programs
 from mlgo.evaluation.gn.linked_programs import LinkedPrograms
 from mlgo.evaluation.programs.description import read_description

@@ -5,7 +5,7 @@ import unittest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlgo.corpus.driver_options import DriverOptions, driver_options, is_for_driver
+from mlgo.compiler.driver_command import DriverOptions, driver_options, is_for_driver
 from mlgo.corpus.options.parsing import CommandError
 
 #: As ml-compiler-opt's document about Chromium has it.
