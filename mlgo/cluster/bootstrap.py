@@ -31,7 +31,6 @@ def compile_on_node(code: list, digest: str, parcel: bytes, sources: dict[str, l
       code: one reference to the archive that `mlgo.cluster.package.pack_code` makes. References are inside a container,
         so that Ray brings here only what is asked for.
       digest: its sha256 (hex).
-      parcel: a pickled `Parcel`.
       sources: by sha256, references to the pieces of the contents that the parcel names.
 
     Returns: the node's id; what does not confine compiles here (`mlgo.compiler.confinement.missing_protections`); and

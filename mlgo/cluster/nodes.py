@@ -15,12 +15,9 @@ _MOST_LISTED_NODES = 16
 class Nodes:
     """The nodes that compile.
 
-    Args:
-      tell: shows a line to the user.
-      clock: seconds.
+    Args: clock: seconds.
 
-    Attributes:
-      compiled: finished compiles by the node's id, of lost nodes too.
+    Attributes: compiled: finished compiles by the node's id, of lost nodes too.
     """
 
     def __init__(self, tell: Callable[[str], None], clock: Callable[[], float]):

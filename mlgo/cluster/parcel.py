@@ -31,11 +31,9 @@ class Parcel:
 
     Attributes:
       request: what is asked for; clang, module and model_dir, which are paths on the driver, say nothing.
-      module_name: the module's name.
       clang: digest of the compiler.
       contents: files in the parcel, by name: `corpus/...` of a corpus with only this module, `model/...` of the policy.
       digests: files that must be on the node, by name -> sha256.
-      has_thinlto: whether the module has a ThinLTO index.
       allowed_options: options that the module's command may have (mlgo/corpus/options/README.md).
       shown: how the driver calls compiler and policy, for messages: None where there is no policy.
     """

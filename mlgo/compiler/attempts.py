@@ -41,7 +41,6 @@ def certain_outcome(
     """The outcome of a compile, which does not depend on the machine.
 
     Args:
-      run: how the compiler is run.
       first_attempt: compiles the first time, with the same errors as `compile_module`; None: as always. What fails only
         there does not count.
 

@@ -158,9 +158,7 @@ def collect(
 def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), output: str = OBJECT) -> list[str]:
     """The whole command of a request, paths relative to the temporary directory that it runs in.
 
-    Args:
-      advisor_flags: put at the end, for a mode of the advisor that needs neither log nor model.
-      output: where the object goes.
+    Args: advisor_flags: put at the end, for a mode of the advisor that needs neither log nor model.
     """
     needs_advisor = request.want_log or request.model_dir is not None
     flags = [*request.extra_flags, *advisor_flags]

@@ -1,10 +1,10 @@
 """Turns a hand-written `global_command_override` for clang's driver into the cc1 command that the driver makes of it.
 
 The documents of ml-compiler-opt take such options from a link command (`-fPIC -O2 -nostdlib++ --sysroot=... -c`). Only
-the driver knows the cc1 command that they mean. It is asked with -###: it prints the command and runs nothing. It sees an
-empty folder and no configuration file. A description is untrusted, so the driver is given only options that are listed
-here: single words, without a path, that choose code. Options that run programs, load plug-ins, or read or write files
-are refused by name. The cc1 command is judged again (mlgo/corpus/command.py).
+the driver knows the cc1 command that they mean. It is asked with -###: it prints the command and runs nothing. It sees
+an empty folder and no configuration file. A description is untrusted, so the driver is given only options that are
+listed here: single words, without a path, that choose code. Options that run programs, load plug-ins, or read or write
+files are refused by name. The cc1 command is judged again (mlgo/corpus/command.py).
 """
 
 import dataclasses

@@ -27,9 +27,7 @@ _EH_FRAME = ".eh_frame"
 def fold_identities(content: bytes, name: str) -> dict[str, str]:
     """Function → its digest; without functions that are never folded. All names of one function have the same.
 
-    Args:
-      content: an ELF object.
-      name: of its module; distinguishes data that only the module can refer to.
+    Args: name: of its module; distinguishes data that only the module can refer to.
 
     Raises: RunError: it is damaged.
     """
@@ -44,8 +42,7 @@ class _Sections:
 
     def __init__(self, file: ElfFile, module: str):
         self._file, self._module = file, module
-        names = file.section_names()
-        self._names = [elf.string_at(names, section.name) for section in file.sections]
+        self._names = file.names()
         table = next(file.sections_of_kind(elf.SHT_SYMTAB), None)
         self._symbols = [] if table is None else list(file.symbols(table))
         self._strings = b"" if table is None else file.content(file.section(table.link))

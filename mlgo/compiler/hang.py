@@ -28,7 +28,6 @@ class HangGuard:
     Args:
       process_id: of the oldest process.
       window_seconds: length of a window, wall clock.
-      activity_of: reads what the processes have done.
       clock: wall clock in seconds.
     """
 

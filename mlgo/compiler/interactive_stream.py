@@ -1,12 +1,12 @@
-"""The bytes of LLVM's interactive channel made into observations, and decisions into bytes: no file, process or clock in here.
+"""LLVM's interactive channel: bytes made into observations, and decisions into bytes, without file, process or clock.
 
 The compiler writes the records of a training log (training_log.py) without decisions and outcomes: a JSON header line
 whose `advice` is the decision's tensor; `{"context":NAME}` lines, one per function (inlining: one for the module, named
 ""); and per decision `{"observation":I}`, a newline, the raw little-endian tensors in header order, and a newline
 (llvm/lib/Analysis/InteractiveModelRunner.cpp and TrainingLogger.cpp, LLVM 22.1.8).
 
-A decision that the compiler may not be given is refused here. LLVM's release archives check nothing: an eviction outside
-the mask is memory corruption there, a priority that is no 32-bit unsigned integer is undefined behaviour.
+A decision that the compiler may not be given is refused here. LLVM's release archives check nothing: an eviction
+outside the mask is memory corruption there, a priority that is no 32-bit unsigned integer is undefined behaviour.
 """
 
 import dataclasses

@@ -24,30 +24,24 @@ _LIMITS = CompileLimits(cpu_seconds=30, log_bytes=64 * 1024**2)
 _BUILD_IT = "build the training compiler with ./bazelw build //development:clang"
 
 
-def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathlib.Path | None = None) -> None:
+def preflight(clang: str | os.PathLike[str], problem: Problem) -> None:
     """Compiles a tiny module with the problem's advisor in development mode and reads the log.
 
-    Args:
-      model_dir: also checks that the compiler loads this model.
-
-    Raises: RunError: clang does not run, has no ML support, has not our patches and the problem wants them, does not
-      load the model, or logs other tensors than the problem's.
+    Raises: RunError: clang does not run, has no ML support, has not our patches and the problem wants them, or logs
+      other tensors than the problem's.
     """
     clang = pathlib.Path(clang)
     read = f"compiler {clang}"
     if not clang.is_file() or not os.access(clang, os.X_OK):
         raise RunError(read, "is not an executable file", _BUILD_IT)
-    failure = _failure(clang, problem, model_dir)
+    failure = _failure(clang, problem)
     if failure is None:
         return
     if failure.kind == FailureKind.BAD_FLAGS:
-        if problem.features_of_ours and _failure(clang, problem.for_stock_compilers(), None) is None:
-            raise RunError(
-                read,
-                f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
-                f" ({failure.detail})",
-                f"Give --problem={problem.folder}+{STOCK}, or {_BUILD_IT}",
-            )
+        if problem.features_of_ours and _failure(clang, problem.for_stock_compilers()) is None:
+            wrong = f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
+            remedy = f"Give --problem={problem.folder}+{STOCK}, or {_BUILD_IT}"
+            raise RunError(read, f"{wrong} ({failure.detail})", remedy)
         raise RunError(
             read,
             f"has no ML support for {problem.name}: it does not know the flags"
@@ -58,14 +52,12 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
     raise RunError(read, f"fails on a module of one function: {failure.kind.value}, {failure.detail}", _BUILD_IT)
 
 
-def _failure(clang: pathlib.Path, problem: Problem, model_dir: pathlib.Path | None) -> CompileFailure | None:
+def _failure(clang: pathlib.Path, problem: Problem) -> CompileFailure | None:
     """How the compile of a tiny module fails; None: it does not."""
     with tempfile.TemporaryDirectory(prefix="mlgo-preflight-") as directory:
         bitcode = pathlib.Path(directory, "preflight.ll")
         bitcode.write_text(_MODULE, encoding="ascii")
         module = Module.at("preflight", bitcode, _COMMAND)
-        request = CompileRequest(
-            clang.absolute(), module, problem, model_dir, limits=_LIMITS, workdir=pathlib.Path(directory)
-        )
+        request = CompileRequest(clang.absolute(), module, problem, limits=_LIMITS, workdir=pathlib.Path(directory))
         outcome = certain_outcome(request)
     return outcome if isinstance(outcome, CompileFailure) else None

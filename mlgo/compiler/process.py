@@ -198,7 +198,6 @@ def run_confined(
     Args:
       command: a program and its arguments; files are absolute paths or relative to `directory`.
       seconds: CPU seconds; it is killed too when it does nothing for as long (mlgo/compiler/hang.py).
-      given: its standard input.
       walls: a tool that copies permissions (llvm-objcopy) works behind LANDLOCK only.
 
     Returns: exit code, and what it wrote to stdout and stderr.

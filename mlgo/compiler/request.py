@@ -40,8 +40,7 @@ class FailureKind(enum.Enum):
 class CompileDisturbed(Exception):
     """The machine ended a compile, or could not start it; this says nothing about the module.
 
-    Attributes:
-      reason: a few words that are counted, such as "SIGKILL from outside".
+    Attributes: reason: a few words that are counted, such as "SIGKILL from outside".
     """
 
     def __init__(self, reason: str, detail: str = ""):
@@ -86,14 +85,11 @@ class CompileRequest:
     """One compile of one module, as it is or under one problem's advisor.
 
     Attributes:
-      clang: the compiler's executable.
-      module: what to compile.
       problem: whose decisions are logged or made by a model; None: a compile without log and model.
       model_dir: TFLite model that makes the decisions; None: the compiler's default heuristic makes them.
       decisions: content of a file of decisions by call site (mlgo/search/decision_file.py), which take precedence over
         the model's and the heuristic's; None: there are none.
       want_log: whether decisions are logged and read. A request needs a log, an object, or both.
-      want_object: whether the object file is returned.
       extra_flags: cc1 flags put after the module's own and before the problem's.
       extra_files: names, without folder, of files that `extra_flags` make the compiler write; all are returned.
       workdir: where the temporary directory is made; None: a RAM disk when it has room, else the system's default.
@@ -139,9 +135,7 @@ class CompileResult:
     """A compile that ended well.
 
     Attributes:
-      module_name: the module's name.
       log: what was logged, when asked for. It may hold no observation: nothing had to be decided.
-      object_bytes: the object file, when asked for.
       cpu_seconds: user + system time of the compiler; for reports only, it differs from run to run.
       files: content of the request's `extra_files`.
       estimated_code: what its object would hold, estimated instead of having one made.
@@ -186,7 +180,6 @@ class CompileFailure:
     """A compile without a result.
 
     Attributes:
-      module_name: the module's name.
       kind: for counts.
       detail: for messages.
       exit_code: the compiler's, or minus the number of the signal that ended it, where it tells failures of one kind

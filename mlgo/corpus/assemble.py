@@ -32,7 +32,6 @@ class Compiled:
       source: the source's path in its repository.
       owner: repository, package and name of the target that compiles it, joined by `/`.
       bitcode, command: the files; `command` is like a .llvmcmd section.
-      file: the source.
       licence: SPDX expression, for a source that names none.
     """
 
@@ -83,11 +82,7 @@ def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
 def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pathlib.Path, part: str | None) -> Report:
     """Writes the corpus and its report; returns that.
 
-    Args:
-      modules: what was compiled.
-      skipped: sources without bitcode, for the report.
-      output: the directory to fill.
-      part: only modules of this part; None: all.
+    Args: part: only modules of this part; None: all.
 
     Raises: RunError: a recorded command needs a place outside the corpus, no module is left, or none is optimised.
     """

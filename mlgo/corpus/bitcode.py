@@ -274,9 +274,7 @@ class FunctionAttributes:
     The front end sets these attributes by its optimisation level: -Oz sets minsize and optsize, -Os optsize, -O0
     optnone. No later compile sets or removes them, so they tell the level of bitcode whose own command is not known.
 
-    Attributes:
-      functions: how many were counted.
-      min_size, for_size, none: how many have minsize, optsize, optnone.
+    Attributes: min_size, for_size, none: how many have minsize, optsize, optnone.
     """
 
     functions: int = 0

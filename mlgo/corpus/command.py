@@ -56,11 +56,7 @@ _BYTES_PER_WORD = 9
 
 
 class RefusedOptionsError(CommandError):
-    """A recorded command has options that may do more than change code.
-
-    Attributes:
-      options: their names.
-    """
+    """A recorded command has options that may do more than change code."""
 
     def __init__(self, options: Sequence[str]):
         super().__init__(

@@ -67,7 +67,6 @@ def command_changes(
 
     Args:
       add: words; an option of LLVM is two, "-mllvm" and the option.
-      delete: names of options.
       replace: name -> value.
       user_path: the absolute path of what a user names.
 

@@ -54,11 +54,8 @@ class _Contents:
     """What all modules of a corpus share.
 
     Attributes:
-      storage: where the files are.
-      has_thinlto: whether each module has an index.
       override: the command of every module; None: each has its own.
       allowed_options: see Corpus.load.
-      changes: what becomes of every command.
     """
 
     storage: storages.Storage
@@ -103,8 +100,7 @@ class _Contents:
 class Module:
     """One translation unit. Of its files, only the command is kept in memory; every other property reads.
 
-    Attributes:
-      name: stable name, a relative path such as llvm/lib/Support/APInt.cpp.
+    Attributes: name: stable name, a relative path such as llvm/lib/Support/APInt.cpp.
     """
 
     name: str

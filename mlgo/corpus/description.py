@@ -46,7 +46,6 @@ class Description:
 
     Attributes:
       modules: names, in the file's order; at least one, each once, none leads out of the corpus.
-      has_thinlto: whether each module has a ThinLTO index beside it.
       command_override: the command of every module, or None. Without flags, make_corpus of mlgo-utils writes ().
     """
 

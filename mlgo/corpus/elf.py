@@ -85,7 +85,6 @@ class ElfFile:
     Attributes:
       kind: e_type, such as ET_EXEC.
       header: its first 16 bytes, and the fields behind them without the offset of the section headers.
-      sections: all section headers.
 
     Raises: ElfError: the header or a section header is damaged.
     """
@@ -147,6 +146,18 @@ class ElfFile:
     def section_names(self) -> bytes:
         """The table that `Section.name` is an offset in. Raises: ElfError: there is none."""
         return self.content(self.section(self._names_index)) if self.sections else b""
+
+    def names(self) -> list[str]:
+        """The name of each section. Raises: ElfError: there is no table of names, or it is damaged."""
+        table = self.section_names()
+        return [string_at(table, section.name) for section in self.sections]
+
+    def named_symbols(self, kind: int = SHT_SYMTAB) -> Iterator[tuple[str, Symbol]]:
+        """Name and symbol, of the symbol tables of `kind`. Raises: ElfError: one is damaged."""
+        for table in self.sections_of_kind(kind):
+            strings = self.content(self.section(table.link))
+            for symbol in self.symbols(table):
+                yield string_at(strings, symbol.name), symbol
 
     def sections_of_kind(self, kind: int) -> Iterator[Section]:
         return (section for section in self.sections if section.kind == kind)
@@ -221,10 +232,8 @@ class ElfFile:
     def defined_names(self) -> set[str]:
         """Names of the symbols that the file defines, without those of sections and source files. Raises: ElfError."""
         return {
-            string_at(strings, symbol.name)
-            for table in self.sections_of_kind(SHT_SYMTAB)
-            for strings in [self.content(self.section(table.link))]
-            for symbol in self.symbols(table)
+            name
+            for name, symbol in self.named_symbols()
             if symbol.is_defined and symbol.kind not in (STT_SECTION, STT_FILE)
         }
 
@@ -245,10 +254,8 @@ def strong_definitions(content: bytes) -> set[str]:
         file = ElfFile.of_bytes(content)
         grouped = {index for group in file.sections_of_kind(SHT_GROUP) for index in file.words(group)[1:]}
         return {
-            string_at(strings, symbol.name)
-            for table in file.sections_of_kind(SHT_SYMTAB)
-            for strings in [file.content(file.section(table.link))]
-            for symbol in file.symbols(table)
+            name
+            for name, symbol in file.named_symbols()
             if symbol.binding == _STB_GLOBAL and symbol.section and symbol.section not in grouped
         }
     except ElfError:
@@ -261,10 +268,8 @@ def exported_names(content: bytes) -> set[str]:
     try:
         file = ElfFile.of_bytes(content)
         return {
-            string_at(strings, symbol.name)
-            for table in file.sections_of_kind(SHT_DYNSYM)
-            for strings in [file.content(file.section(table.link))]
-            for symbol in file.symbols(table)
+            name
+            for name, symbol in file.named_symbols(SHT_DYNSYM)
             if symbol.binding == _STB_GLOBAL and symbol.section and symbol.kind in (STT_OBJECT, STT_FUNC, STT_GNU_IFUNC)
         }
     except ElfError:

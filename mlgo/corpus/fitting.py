@@ -102,7 +102,6 @@ class WrongLevels:
 
     Attributes:
       modules: name -> its level; at least one.
-      total: modules of the corpus.
       read_from_functions: whether levels are those of the functions' attributes, not of the modules' commands.
     """
 

@@ -63,10 +63,7 @@ def make(
 ) -> MadeCorpus:
     """Writes the corpus of the bitcode at `paths` below `folder` to `output`.
 
-    Args:
-      default_args: the command of every module.
-      done: called after each file.
-      allow_empty: whether a file without content becomes a module, which cannot be compiled.
+    Args: allow_empty: whether a file without content becomes a module, which cannot be compiled.
 
     Raises: RunError: a file cannot be read, none holds bitcode, or the corpus cannot be written.
     """

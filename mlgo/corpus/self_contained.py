@@ -33,7 +33,6 @@ def self_contained_command(
     """The code generation options of `recorded`, with every file they need carried into the corpus.
 
     Args:
-      recorded: as clang recorded it.
       working_directory: where that clang ran; its relative paths count from there.
       add_file: carries a file into the corpus and returns the relative path ("files/...") that names it there.
       module_name: for a module of a distributed ThinLTO build, whose command names an index: the name under which the

@@ -85,7 +85,6 @@ class CorpusWriter:
 
         Args:
           output_dir: the directory; a corpus in it is replaced, and a line says so; files of other kinds stay.
-          has_thinlto: every module comes with a ThinLTO index.
           command_override: one command for all modules (`global_command_override`), which then have no own commands.
           durable: whether the description is written after a sync of all files, to survive a loss of power. Not needed
             for outputs of build actions, which are copied at once.
@@ -147,7 +146,6 @@ class CorpusWriter:
 
         Args:
           name: relative path; NAME.bc and so on are written.
-          bitcode: the whole .bc file.
           command: portable cc1 arguments; None exactly when the corpus overrides all commands.
           thinlto_index: the .thinlto.bc file, which may be empty; None exactly when the corpus has no ThinLTO.
           licence: SPDX expression.

@@ -1,5 +1,6 @@
 """One Gymnasium environment for every problem: an episode is the compile of one module, a step one decision of it."""
 
+import dataclasses
 import os
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.fitting import usable
 from mlgo.environments import spaces
 from mlgo.environments.scores import channel_score
-from mlgo.environments.stock_compiles import stock_clang
+from mlgo.environments.stock_compiles import request_for, stock_clang
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -177,17 +178,8 @@ class CompilerEnvironment(gymnasium.Env):
         gymnasium.logger.warn(f"{module.name}: {reason}; it is left out")
 
     def _request(self, module: Module) -> CompileRequest:
-        return CompileRequest(
-            self._clang,
-            module,
-            self.problem,
-            want_log=False,
-            want_object=True,
-            extra_flags=self._flags + self._score.flags,
-            extra_files=self._score.files,
-            limits=self._limits,
-            workdir=self._workdir,
-        )
+        request = request_for(self._clang, module, self.problem, self._limits)
+        return dataclasses.replace(request, extra_flags=self._flags + request.extra_flags, workdir=self._workdir)
 
     def _default_scores(self, module: Module) -> dict[str, float] | CompileFailure:
         """What the default heuristic reaches with the same flags; compiled once per module."""

@@ -21,7 +21,6 @@ class ChannelScore:
     """How the result of an interactive compile is scored; less is better.
 
     Attributes:
-      unit: what one is.
       of_parts: the score of each part of the module by its name; their sum is the module's.
       flags, files: what a compile needs in `extra_flags` and `extra_files`.
       offset: see `score_ratio`. The offset of the problem's own score suits scores of at least 1, but many modules have

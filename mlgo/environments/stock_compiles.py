@@ -97,7 +97,6 @@ class ModuleScores:
     """What the two compiles of a module gave.
 
     Attributes:
-      module: its name.
       default, policy: score of each part (`ChannelScore.of_parts`); less is better. Empty after a failure.
       failure: why there are no scores; "": there are.
     """

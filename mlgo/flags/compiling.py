@@ -176,7 +176,7 @@ def executor_from_flags(clang: pathlib.Path, workers: int | None) -> Iterator[Ex
             raise RunError(f"--clang={clang}", wrong, remedy)
         from mlgo.cluster import executors  # pylint: disable=import-outside-toplevel  # Ray is not needed without it.
 
-        executor = executors.executor_for("ray", FLAGS.ray_address, workers)
+        executor = executors.ray_executor(FLAGS.ray_address, workers)
     else:
         program = FLAGS.compile_server and locate.user_path(FLAGS.compile_server)
         executor = server_executor.executor_for(clang, workers or available_cores(), program, tell)

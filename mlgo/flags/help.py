@@ -59,9 +59,7 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 def help_text(documentation: str, own: Iterable[flags.Flag], columns: int | None = None) -> str:
     """A command's documentation and its flags.
 
-    Args:
-      own: the command's flags.
-      columns: width of the text; None: the terminal's, at most 120.
+    Args: columns: width of the text; None: the terminal's, at most 120.
     """
     width = columns or min(shutil.get_terminal_size().columns, _WIDEST)
     aliases: dict[str, list[str]] = collections.defaultdict(list)

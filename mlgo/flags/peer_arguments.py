@@ -2,7 +2,7 @@
 become flags and settings of ours.
 
 A gin file of ml-compiler-opt is read where it exists. Where it does not, because there is no checkout, its name stands
-for our settings of the papers' sizes (mlgo/learning/algorithms/*/papers_*.gin). Nothing of ml-compiler-opt is run or imported.
+for our settings of the papers' sizes (mlgo/learning/algorithms/*/papers_*.gin). Nothing of it is run or imported.
 """
 
 import dataclasses
@@ -107,9 +107,7 @@ _MINIBATCH = {"ppo": "PpoConfig.minibatch", "bc": "BcConfig.minibatch", "dqn": "
 class Translated:
     """A command line of ours.
 
-    Attributes:
-      arguments: the program's name and flags.
-      notes: a line for each reason why settings have no effect.
+    Attributes: notes: a line for each reason why settings have no effect.
     """
 
     arguments: list[str]
@@ -122,7 +120,6 @@ def translated(
     """The command line `arguments` without settings of ml-compiler-opt.
 
     Args:
-      arguments: the program's name and flags.
       defined: names of the command's flags. Flags that the user gives win over those that settings stand for.
       user_path: the absolute path of what a user names.
 

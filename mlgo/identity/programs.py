@@ -123,7 +123,6 @@ class _Program:
 
     Attributes:
       kind: class and machine; a program loads libraries of its own.
-      needed: names of libraries.
       inherited, own: folders of its RPATH, where its libraries search too, and of its RUNPATH.
     """
 

@@ -64,9 +64,7 @@ class Ended:
 
     Attributes:
       exit_code: minus the number of the signal that ended it, if one did.
-      output: its standard output.
       messages: its standard error, as text.
-      wall_seconds: from start to end.
       user_seconds, system_seconds: CPU time.
       memory_mb: peak resident size in MB (1024 * 1024 bytes).
     """

@@ -116,7 +116,6 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
     """The JSON value in `path`.
 
     Args:
-      path: the file.
       what: kind of file, for the message: "the trace manifest".
       remedy: what to do, for the message: "delete it; the trace is then made again".
 
@@ -130,9 +129,7 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
 def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     """The JSON value that `content` holds.
 
-    Args:
-      subject: what was read, for the message: "the trace manifest (trace.json)".
-      remedy: what to do, for the message.
+    Args: subject: what was read, for the message: "the trace manifest (trace.json)".
 
     Raises:
       RunError: `content` is not UTF-8, not JSON, or has what readers understand in different ways: NaN and infinite

@@ -14,10 +14,7 @@ _NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or fa
 class Fields:
     """Reads the fields of one JSON object.
 
-    Args:
-      value: any JSON value.
-      subject: what was read, for messages: "the policy's record (policy.json)".
-      remedy: what to do, for messages.
+    Args: subject: what was read, for messages: "the policy's record (policy.json)".
 
     Raises: RunError: `value` is not an object.
     """

@@ -57,12 +57,8 @@ class Workspace:
     """The user's workspace, and how Bazel built the running command in it.
 
     Attributes:
-      root: its folder.
       directory: the folder in which the user started the command, which relative options are relative to.
       execution_root: the folder that paths of built files are relative to.
-      startup: Bazel's startup options.
-      options: options of a build.
-      environment: environment for Bazel.
     """
 
     root: pathlib.Path

@@ -38,7 +38,6 @@ def run_once(
         emptied, and `tell` says why.
       work: writes the outputs into the folder and returns the manifest's summary. Finished files of an interrupted run
         with the same inputs and configuration are still there.
-      tell: shows one line to the user.
       continues: whether a stage that was started with other inputs and configuration, {"stage", "inputs",
         "configuration"}, can be continued with the present ones, the same fields; None: never.
     """

@@ -62,9 +62,7 @@ def read(path: pathlib.Path, what: str) -> dict[str, np.ndarray]:
 def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
     """The arrays in `content`; they are read-only.
 
-    Args:
-      content: a whole file.
-      what: the file, for messages.
+    Args: what: the file, for messages.
 
     Raises: RunError: the content is damaged or was not written by `encode`.
     """

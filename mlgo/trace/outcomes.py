@@ -36,7 +36,6 @@ class ModuleRecord:
     """The record of one module.
 
     Attributes:
-      outcome: what came of it.
       failure_kind: such as "crash"; None unless it failed.
       functions: the scores of its functions, by name.
     """
@@ -106,7 +105,6 @@ class FailureLimit:
 
     Args:
       stage: for messages: "trace".
-      total: modules of the stage.
       max_ratio: allowed failures as a part of `total`, in [0, 1]. Above 0, one failure is always allowed, so that a
         stage of few modules does not end with the first; the failure of all modules is never allowed.
     """

@@ -9,7 +9,7 @@ offset).
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -26,18 +26,10 @@ from mlgo.trace.trace import Decisions, Trace
 REWARD = "reward"
 
 
-def write_tfrecord(
-    path: pathlib.Path,
-    trace: Trace,
-    problem: Problem,
-    default: Mapping[str, ModuleRecord],
-    wanted: Callable[[str], bool] = lambda function: True,
-) -> int:
+def write_tfrecord(path: pathlib.Path, trace: Trace, problem: Problem, default: Mapping[str, ModuleRecord]) -> int:
     """Writes the decisions of `trace`; a file that is there is replaced when the new one is complete.
 
-    Args:
-      default: the records of the same modules under the compiler's heuristic, by name; rewards compare with them.
-      wanted: which functions, of problems whose score the compiler logs.
+    Args: default: the records of the same modules under the compiler's heuristic, by name; rewards compare with them.
 
     Returns: the number of examples. A function without a score on both sides has none.
     Raises: RunError: the trace is damaged or of another problem, or the file cannot be written.
@@ -54,9 +46,7 @@ def write_tfrecord(
             with tf.io.TFRecordWriter(partial) as writer:
                 for name in trace.traced:
                     decisions = trace.decisions(name, problem)
-                    for begin, end, reward in _sequences(
-                        decisions, trace.records[name], default[name], problem, wanted
-                    ):
+                    for begin, end, reward in _sequences(decisions, trace.records[name], default[name], problem):
                         writer.write(_example(tf, decisions, begin, end, reward, problem))
                         count += 1
             os.chmod(partial, 0o644)
@@ -71,7 +61,7 @@ def write_tfrecord(
 
 
 def _sequences(
-    decisions: Decisions, found: ModuleRecord, default: ModuleRecord, problem: Problem, wanted: Callable[[str], bool]
+    decisions: Decisions, found: ModuleRecord, default: ModuleRecord, problem: Problem
 ) -> Iterator[tuple[int, int, float]]:
     """(first decision, one behind the last, reward) of each example."""
     if not isinstance(problem.score, LoggedScore):
@@ -87,7 +77,7 @@ def _sequences(
     for begin, end in zip(starts, [*starts[1:], len(context)]):
         name = decisions.contexts[context[begin]]
         one, other = default.functions.get(name), found.functions.get(name)
-        if isinstance(one, FunctionScore) and isinstance(other, FunctionScore) and wanted(name):
+        if isinstance(one, FunctionScore) and isinstance(other, FunctionScore):
             yield begin, end, _reward(one.score, other.score, problem)
 
 

@@ -105,11 +105,10 @@ class SequenceExamplesTest(unittest.TestCase):
         self.assertEqual(names, {spec.name for spec in EVICTION.observation_specs} | {"index_to_evict", "reward"})
         self.assertEqual([path.name for path in self.path.parent.iterdir()], [self.path.name])
 
-    def test_functions_that_are_not_on_both_sides_or_not_wanted_are_left_out(self):
+    def test_functions_that_are_not_on_both_sides_are_left_out(self):
         trace = self.trace(EVICTION, {"f": FunctionScore(3, 5.0), "g": FunctionScore(2, 8.0)})
         default = {"m.c": ModuleRecord(Outcome.TRACED, functions={"g": FunctionScore(2, 8.0)})}
         self.assertEqual(write_tfrecord(self.path, trace, EVICTION, default), 1)
-        self.assertEqual(write_tfrecord(self.path, trace, EVICTION, default, lambda name: name != "g"), 0)
 
     def test_names_that_are_missing_or_damaged_are_one_sentence(self):
         scores = {"f": FunctionScore(3, 5.0)}

@@ -17,8 +17,6 @@ class CompileSetup:
 
     Attributes:
       clang: a development clang.
-      problem: whose decisions are made and recorded.
-      limits: of the resources of one compile.
       workers: concurrent compiles, >= 1; changes no result.
       max_failure_ratio: the part of a stage's modules that may fail, in [0, 1].
       executor: where compiles run; changes no result. None: on this machine, `workers` at a time.

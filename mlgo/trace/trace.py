@@ -47,7 +47,6 @@ class Decisions:
     """The decisions in one module: N observations.
 
     Attributes:
-      module_name: the module.
       features: observation name -> array [N, *shape], dtype as the problem says.
       actions: array [N], dtype of the problem's action.
       observation_context: int32 [N], which function of the module, non-decreasing.
@@ -65,9 +64,7 @@ class Decisions:
 class Trace:
     """A finished trace.
 
-    Attributes:
-      folder: where it lies.
-      records: the outcome of each module, by name, in the order of the corpus.
+    Attributes: records: the outcome of each module, by name, in the order of the corpus.
     """
 
     folder: pathlib.Path
@@ -134,8 +131,6 @@ def trace_corpus(
 
     Args:
       folder: the stage's folder.
-      corpus: what to compile.
-      setup: how to compile it.
       title: the stage's name in messages.
       model_dir: the TFLite policy that decides; None: the compiler's default.
       keep_decisions: whether decisions are stored, or only scores.
@@ -221,8 +216,6 @@ def compile_modules(
     Close the iterator when leaving early: it then ends the compilers that still run.
 
     Args:
-      modules: what to compile.
-      setup: how to.
       models: the TFLite policy for each module, None for the compiler's default. Its next element is asked for in the
         caller's thread, shortly before the module's turn, so policies may be written as they are needed.
       want_decisions: whether decisions are logged too; otherwise only what the score needs is logged.

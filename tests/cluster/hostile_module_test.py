@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from mlgo.cluster.executors import executor_for
+from mlgo.cluster.executors import ray_executor
 from mlgo.compiler.compile import compiler_environment
 from mlgo.compiler.executor import Executor
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
@@ -43,7 +43,7 @@ class HostileModuleTest(unittest.TestCase):
         cluster = cls.enterClassContext(LocalCluster(cls.root / "cache"))
         cluster.start_node(1)
         with contextlib.redirect_stderr(io.StringIO()):
-            cls.executor = executor_for("ray", cluster.address)
+            cls.executor = ray_executor(cluster.address)
         cls.addClassCleanup(cls.executor.close)
         cls.harm = cls.root / "harm"
         cls.program = cls.root / "program"

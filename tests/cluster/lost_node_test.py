@@ -12,7 +12,7 @@ import time
 import unittest
 from unittest import mock
 
-from mlgo.cluster.executors import executor_for
+from mlgo.cluster.executors import ray_executor
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler.executor import Executor, LocalExecutor
 from mlgo.compiler.process import Cancelled
@@ -41,7 +41,7 @@ class LostNodeTest(unittest.TestCase):
         cls.cluster = cls.enterClassContext(LocalCluster(cls.cache))
         cls.nodes = [cls.cluster.start_node(1) for _ in range(3)]
         with contextlib.redirect_stderr(io.StringIO()):
-            cls.executor = executor_for("ray", cls.cluster.address)
+            cls.executor = ray_executor(cls.cluster.address)
         cls.addClassCleanup(cls.executor.close)
         modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_few_train")).modules
         smallest = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
@@ -103,7 +103,7 @@ class LostNodeTest(unittest.TestCase):
     def test_5_no_cluster_there(self):
         for address, why in {"127.0.0.1:9": "does not answer", "nowhere": "is not HOST:PORT"}.items():
             with self.assertRaisesRegex(RunError, f"--ray_address={address}: {why}.* Give HOST:PORT of a head node"):
-                executor_for("ray", address)
+                ray_executor(address)
 
     def test_6_other_versions_there(self):
         said = "Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.9.1\n"
@@ -116,7 +116,7 @@ class LostNodeTest(unittest.TestCase):
                 " with",
             ),
         ):
-            executor_for("ray")
+            ray_executor()
 
 
 def _program(process: int) -> str:

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.cluster.executors import executor_for
+from mlgo.cluster.executors import ray_executor
 from mlgo.cluster.ray_executor import RayExecutor
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler.executor import LocalExecutor
@@ -35,7 +35,7 @@ class NodeFilesTest(unittest.TestCase):
                 cluster.start_node(1, cache)
             with (
                 contextlib.redirect_stderr(io.StringIO()),
-                contextlib.closing(executor_for("ray", cluster.address)) as executor,
+                contextlib.closing(ray_executor(cluster.address)) as executor,
             ):
                 assert isinstance(executor, RayExecutor)
                 self.assertEqual([comparable(outcome) for outcome in executor.run_ordered(requests)], wanted)

@@ -67,9 +67,7 @@ class Difference:
 class Comparer:
     """Compares what is linked of objects, but for the sections in which clang embeds bitcode and command.
 
-    Attributes:
-      objcopy: llvm-objcopy, which takes those sections out: it renumbers what refers to the others.
-      embedded: names of those sections.
+    Attributes: objcopy: llvm-objcopy, which takes those sections out: it renumbers what refers to the others.
     """
 
     objcopy: pathlib.Path
@@ -176,10 +174,9 @@ def _parsed(content: bytes) -> _Object | None:
     """The object in `content`; None: it is not ELF, or is damaged."""
     try:
         file = ElfFile.of_bytes(content)
-        names = file.section_names()
         sections = tuple(
-            _Section(elf.string_at(names, one.name), one.kind, one.flags, one.size, file.content(one))
-            for one in file.sections
+            _Section(name, one.kind, one.flags, one.size, file.content(one))
+            for name, one in zip(file.names(), file.sections)
         )
         return _Object(sections, file.defined_names())
     except ElfError:
@@ -312,7 +309,6 @@ def _section(content: bytes, name: str) -> bytes | None:
     """The first section of this name in an ELF object; None: there is none."""
     try:
         file = ElfFile.of_bytes(content)
-        names = file.section_names()
-        return next((file.content(each) for each in file.sections if elf.string_at(names, each.name) == name), None)
+        return next((file.content(each) for own, each in zip(file.names(), file.sections) if own == name), None)
     except ElfError:
         return None

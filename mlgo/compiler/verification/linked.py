@@ -82,8 +82,7 @@ def linked_object(content: bytes, without: Collection[str]) -> LinkedObject | No
 class _Reader:
     def __init__(self, file: ElfFile, without: Collection[str]):
         self._file = file
-        table = file.section_names()
-        self._names = [elf.string_at(table, section.name) for section in file.sections]
+        self._names = file.names()
         kept = [
             index
             for index, section in enumerate(file.sections)
@@ -91,13 +90,9 @@ class _Reader:
         ]
         #: Index of a section -> its place among those that count.
         self._places = {index: place for place, index in enumerate(kept)}
-        self._symbols: list[tuple[str, Symbol]] = []
-        self._symbol_table = 0
-        for index, section in enumerate(file.sections):
-            if section.kind == elf.SHT_SYMTAB:
-                strings = file.content(file.section(section.link))
-                self._symbol_table = index
-                self._symbols = [(elf.string_at(strings, each.name), each) for each in file.symbols(section)]
+        self._symbols = list(file.named_symbols())
+        tables = [index for index, section in enumerate(file.sections) if section.kind == elf.SHT_SYMTAB]
+        self._symbol_table = tables[0] if tables else 0
 
     def read(self) -> LinkedObject:
         relocations: dict[int, list] = {}

@@ -39,10 +39,7 @@ Originals = Callable[[str], bytes | None]
 class Verification:
     """The modules that are the same, and why the others are not; sorted by name.
 
-    Attributes:
-      same: names of modules whose objects are the same.
-      different: the others.
-      local_names: of those in `same`, the ones in whose objects only local names differ, and which.
+    Attributes: local_names: of those in `same`, the ones in whose objects only local names differ, and which.
     """
 
     same: tuple[str, ...]
@@ -68,10 +65,8 @@ def verify(
       corpus: the corpus in its own folder. A copy (as links) in a folder with another name is compiled: a dependency on
         the old folder changes the object, or is found in the commands.
       clang: compiles; no ML support is needed.
-      comparer: says whether two objects are the same.
       originals: the objects to compare with; None: what the corpus gives where it lies.
       workers: compiles at a time; None: all cores.
-      shown: advanced once per module.
       limits: of each compile. A module has four at most: here and in the copy, and each failure is repeated.
 
     Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.

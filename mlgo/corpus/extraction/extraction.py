@@ -38,8 +38,7 @@ _READ_AHEAD = 4
 class Extraction:
     """Which corpus to extract. Each attribute is the flag of //mlgo:extract_ir with its name, but for:
 
-    Attributes:
-      working_directory: folder that object paths are relative to without `obj_base_dir`.
+    Attributes: working_directory: folder that object paths are relative to without `obj_base_dir`.
 
     Raises: RunError: the values exclude each other, or one of them is out of range.
     """
@@ -237,11 +236,8 @@ def add_modules(
 
     Args:
       objects: names and objects, sorted by name, so that collisions do not depend on timing.
-      read: how a module is read.
-      omissions: what was left out before.
       licence: SPDX expression of modules whose source states none.
       workers: objects read at a time.
-      progress: advanced for every object.
 
     Raises: RunError: the corpus cannot be written.
     """

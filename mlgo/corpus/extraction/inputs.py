@@ -148,7 +148,6 @@ def objects_of_database(entries: Sequence[Any], base: str, reader: Callable = qu
     """The objects that the commands make.
 
     Args:
-      entries: of the database.
       base: folder that a relative `directory` is relative to.
       reader: gives access to response files, see `quoting.response_file_reader`.
     """

@@ -23,8 +23,7 @@ from mlgo.run.exit_codes import RunError
 class ModuleContent:
     """What `CorpusWriter.add` takes of a module, besides name and licence; and what its build says about it.
 
-    Attributes:
-      properties: of the recorded command, of which `command` may not have all options, and of the bitcode.
+    Attributes: properties: of the recorded command, of which `command` may not have all options, and of the bitcode.
     """
 
     bitcode: bytes
@@ -42,7 +41,6 @@ class EmbeddedModules:
     """Modules that clang embedded in object files.
 
     Attributes:
-      read_sections: see object_file.SectionReader.
       add_file: carries a file that a command reads into the corpus, see `CorpusWriter.add_file`.
       roots: where files must lie that a command names.
       command_filter: only modules one of whose recorded arguments it is found in; None: all.

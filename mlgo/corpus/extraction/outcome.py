@@ -51,9 +51,7 @@ _EXPECTED = frozenset({Kind.NO_BITCODE, Kind.FILTERED_OUT, Kind.DUPLICATE, Kind.
 class LeftOut(Exception):
     """This object gives no module.
 
-    Attributes:
-      kind: the kind.
-      reason: one clause with the particulars, no path of this machine in it.
+    Attributes: reason: one clause with the particulars, no path of this machine in it.
     """
 
     def __init__(self, kind: Kind, reason: str):

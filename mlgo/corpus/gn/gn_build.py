@@ -34,10 +34,7 @@ class Tools:
 class Configured:
     """A project that gn configures.
 
-    Attributes:
-      layout: where it lies.
-      tools: gn and ninja.
-      environment: the whole environment of the build.
+    Attributes: environment: the whole environment of the build.
     """
 
     layout: Layout
@@ -76,18 +73,10 @@ def compile_target(configured: Configured, target: str, jobs: int, ninja_file: s
     Raises: RunError: a command fails; with its output.
     """
     ninja, log = configured.tools.ninja, configured.layout.work / _NINJA_LOG
+    build = configured.layout.build
     with open(log, "wb") as file:
-        try:
-            done = subprocess.run(
-                [ninja, "-C", configured.layout.build, "-f", ninja_file, "-j", str(jobs), target],
-                env=dict(configured.environment),
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-        except OSError as error:
-            raise _cannot_start(ninja, error) from error
+        command = [ninja, "-C", build, "-f", ninja_file, "-j", jobs, target]
+        done = _run(command, build, configured.environment, file.fileno())
     if done.returncode:
         remedy = "Correct gn arguments or tree and build again: compiled objects are kept"
         raise RunError(f"ninja {target} ({log})", f"failed:\n{_tail(_failures(log.read_bytes()))}\n", remedy)
@@ -140,26 +129,17 @@ def _tail(output: bytes) -> str:
     return "\n".join(lines[:_SHOWN_LINES])
 
 
-def _run(command: Sequence[object], where: pathlib.Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess:
+def _run(
+    command: Sequence[object], where: pathlib.Path, environment: Mapping[str, str], output: int = subprocess.PIPE
+) -> subprocess.CompletedProcess:
+    """Runs a program of the toolchain. Args: output: descriptor for what it says. Raises: RunError: it does not run."""
+    words, environment = [str(word) for word in command], dict(environment)
+    none, errors = subprocess.DEVNULL, subprocess.STDOUT
     try:
-        return subprocess.run(
-            [str(word) for word in command],
-            cwd=where,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
+        return subprocess.run(words, cwd=where, env=environment, stdin=none, stdout=output, stderr=errors, check=False)
     except OSError as error:
-        raise _cannot_start(command[0], error) from error
-
-
-def _cannot_start(program: object, error: OSError) -> RunError:
-    """The error of a program of the toolchain that the system does not start."""
-    return RunError(
-        f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian"
-    )
+        remedy = "fetch it again: it comes from third_party/debian"
+        raise RunError(f"program {command[0]}", f"does not run ({error.strerror})", remedy) from error
 
 
 def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:

@@ -118,7 +118,6 @@ def prepare(
 
     Args:
       work: the folder; it is emptied when its fingerprints differ.
-      tree: the project.
       toolchain: names below //mlgo_toolchain and the files or folders they refer to.
       contents: further files, by path from the root.
       fingerprints: everything that determines the objects, as JSON.

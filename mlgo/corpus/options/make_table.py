@@ -2,8 +2,8 @@
 values.
 
 Of LLVM's options the help text is ambiguous about the values: `<number>`, `<x>` and `<value>` are whatever the author
-wrote. So every option is given a value that no parser of numbers or names accepts, and the parsers' complaints tell which
-they are. LLVM reports the complaints of all options at once and then ends, before it reads any input.
+wrote. So every option is given a value that no parser of numbers or names accepts, and the parsers' complaints tell
+which they are. LLVM reports the complaints of all options at once and then ends, before it reads any input.
 
 ./bazelw run //mlgo/corpus/options:table.update
 """
@@ -109,9 +109,7 @@ def _run(clang: pathlib.Path, words: Sequence[str]) -> subprocess.CompletedProce
 def make_table(clang: pathlib.Path, headers: Iterable[pathlib.Path]) -> str:
     """The table as JSON, with one option a line, sorted, so that a new pin of LLVM shows which options changed.
 
-    Args:
-      clang: the packaged clang.
-      headers: folders, one of which has clang's headers.
+    Args: headers: folders, one of which has clang's headers.
 
     Raises: RunError: the table of clang's options is not in the headers, or a table cannot be read.
     """

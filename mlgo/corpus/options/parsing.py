@@ -28,7 +28,6 @@ class GivenOption:
       words: as the command has it.
       name: as the table spells it; an option of LLVM as "-mllvm -name", whatever its dashes. A word that the table does
         not know is its own name.
-      value: None: there is none.
       clang: what the table says about an option of cc1.
       type: of the value; None: the table does not know the option.
     """

@@ -46,7 +46,6 @@ class ClangOption:
 
     Attributes:
       kind: how its value follows, in the words of llvm/Option/Option.h: "Flag", "Joined", "Separate", ...
-      type: of its value.
       sets: the variable of clang that the value goes to, such as "CodeGenOpts.FramePointer"; "" where the table has
         none.
       alias: the option that this one stands for, then its value if that is fixed; () for no alias.
@@ -62,9 +61,7 @@ class ClangOption:
 class DriverOption:
     """An option of clang's driver.
 
-    Attributes:
-      kind, alias: as of ClangOption.
-      count: words that follow an option of kind "MultiArg".
+    Attributes: count: words that follow an option of kind "MultiArg".
     """
 
     kind: str
@@ -80,7 +77,6 @@ class Table:
       clang: options of cc1 by their spelling.
       driver: options of the driver by their spelling.
       llvm: types of the options of -mllvm by their name without dashes.
-      major: version of LLVM.
     """
 
     clang: Mapping[str, ClangOption]

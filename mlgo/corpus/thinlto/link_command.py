@@ -229,18 +229,13 @@ class LinkOverride:
 
 
 def link_override(
-    link: Sequence[str],
-    working_directory: pathlib.Path,
-    add_file: Callable[[pathlib.Path], str] | None = None,
-    triple: str | None = None,
+    link: Sequence[str], working_directory: pathlib.Path, add_file: Callable[[pathlib.Path], str]
 ) -> LinkOverride:
     """Derives the override from the command that linked the program.
 
     Args:
       link: the command of ld.lld, or of a clang driver, which then prints the linker's; a single word is a shell line.
-      working_directory: folder in which it ran.
-      add_file: copies a file (a profile) into the corpus and returns its relative name there; None: files are errors.
-      triple: the modules' target; None: from the driver or -m.
+      add_file: copies a file (a profile) into the corpus and returns its relative name there.
 
     Raises: RunError: the command cannot be read, or needs a file that does not exist.
     """
@@ -248,15 +243,14 @@ def link_override(
     def carry(option: str, path: str) -> str:
         source = line.working_directory / path
         # Not `source.is_file()`, which raises for a name that is too long.
-        exists = os.path.isfile(source)
-        if not exists or add_file is None:
-            wrong = f"names the file {source}, which " + ("cannot be copied" if exists else "does not exist")
+        if not os.path.isfile(source):
+            wrong = f"names the file {source}, which does not exist"
             raise RunError(f"link option {option}", wrong, "derive the override where the build ran, into a corpus")
         return add_file(source)
 
-    line = linker_line(link, pathlib.Path(working_directory))
+    line = linker_line(link, working_directory)
     back_end = lld_options.back_end(line.arguments, carry)
-    triple = triple or line.triple or _TRIPLES.get(back_end.emulation or "")
+    triple = line.triple or _TRIPLES.get(back_end.emulation or "")
     if triple is None:
         remedy = "give the compiler driver's link line instead"
         raise RunError(f"the link command, -m {back_end.emulation}", "does not tell the target", remedy)

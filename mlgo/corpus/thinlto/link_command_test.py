@@ -37,8 +37,8 @@ OVERRIDE = (
 _WORDS = strategies.lists(strategies.text("ab-=,;&|<>()'\"\\$`#*é \t\n", min_size=1))
 
 
-def command_override(*arguments, **settings):
-    return link_override(*arguments, **settings).command
+def command_override(link, working_directory, add_file=str):
+    return link_override(link, working_directory, add_file).command
 
 
 class LinkCommandTest(unittest.TestCase):
