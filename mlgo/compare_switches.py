@@ -37,8 +37,8 @@ from mlgo.flags.counting import (
     toolchain_from_flags,
 )
 from mlgo.flags.main import refuse_arguments, run_command
+from mlgo.identity.code import run_identity
 from mlgo.identity.programs import program_identity
-from mlgo.identity.run import run_identity
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json

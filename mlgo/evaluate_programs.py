@@ -83,7 +83,7 @@ from mlgo.flags.counting import (
     toolchain_from_flags,
 )
 from mlgo.flags.main import refuse_arguments, run_command
-from mlgo.identity.run import run_identity
+from mlgo.identity.code import run_identity
 from mlgo.problems.problem import load_problem
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError

@@ -39,7 +39,7 @@ from mlgo.flags.counting import (
     toolchain_from_flags,
 )
 from mlgo.flags.main import refuse_arguments, run_command
-from mlgo.identity.run import run_identity
+from mlgo.identity.code import run_identity
 from mlgo.run import locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell

@@ -16,7 +16,7 @@ from absl import flags
 
 from mlgo.flags.compiling import define_gin_flags
 from mlgo.flags.main import refuse_arguments, run_command
-from mlgo.identity.run import run_identity
+from mlgo.identity.code import run_identity
 from mlgo.run import locate
 from mlgo.run.determinism import DEFAULT_SEED
 from mlgo.run.exit_codes import ExitCode

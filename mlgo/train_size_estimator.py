@@ -25,8 +25,8 @@ from mlgo.flags.compiling import (
     limits_from_flags,
 )
 from mlgo.flags.main import parse_flags, refuse_arguments
+from mlgo.identity.code import run_identity
 from mlgo.identity.programs import compiler_identity, program_identity
-from mlgo.identity.run import run_identity
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import files, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of

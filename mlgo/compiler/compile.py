@@ -67,7 +67,7 @@ def run_process(
     command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
 ) -> ProcessOutcome:
     """The runner which starts a process."""
-    with _start(command_line, directory, limits) as process:
+    with start_clang(command_line, directory, limits) as process:
         return wait_for_end(process, limits.wall_seconds, cancellation)
 
 
@@ -200,7 +200,7 @@ def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
     Raises: CompileDisturbed: clang was ended from outside.
     """
     printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
-    with start_clang(request, directory, [str(request.clang), *printing]) as process:
+    with start_clang([str(request.clang), *printing], directory, request.limits) as process:
         outcome = wait_for_end(process, request.limits.wall_seconds)
     raise_if_disturbed(outcome, request.limits)
     text = pathlib.Path(directory, _TEXT)
@@ -209,12 +209,8 @@ def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
     return text.read_text("utf-8", "surrogateescape")
 
 
-def start_clang(request: CompileRequest, directory: str, command_line: Sequence[str]) -> LimitedProcess:
-    """Starts the compiler in `directory` within the request's limits."""
-    return _start(command_line, directory, request.limits)
-
-
-def _start(command_line: Sequence[str], directory: str, limits: CompileLimits) -> LimitedProcess:
+def start_clang(command_line: Sequence[str], directory: str, limits: CompileLimits) -> LimitedProcess:
+    """Starts the compiler in `directory`. Raises: RunError: the command is too long for this machine."""
     try:
         return LimitedProcess(
             command_line,

@@ -111,7 +111,7 @@ class InteractiveCompile:
                 return
             self._inbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.in"), stack)
             self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
-            self._process = stack.enter_context(compiling.start_clang(request, self._directory, command))
+            self._process = stack.enter_context(compiling.start_clang(command, self._directory, request.limits))
             self._stream = ObservationStream(
                 request.advised_problem, f"interactive channel of {request.module.name}", self._include_default
             )

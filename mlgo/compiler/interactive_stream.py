@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.compiler.training_log import MAX_HEADER_BYTES, TrainingLogError, check_interactive_header
+from mlgo.compiler.training_log import MAX_HEADER_BYTES, TrainingLogError, check_interactive_header, is_context
 from mlgo.compiler.training_log_scan import MAX_LINE_BYTES
 from mlgo.problems.problem import Problem
 
@@ -145,8 +145,7 @@ class ObservationStream:
         if line == self._header:
             return
         try:
-            entry = json.loads(line)
-            if type(entry) is dict and entry.keys() == {"context"} and type(entry["context"]) is str:
+            if is_context(entry := json.loads(line)):
                 self._context, self._expected_number = entry["context"], None
                 return
         except (ValueError, RecursionError):

@@ -8,6 +8,7 @@ because X86 allocates tile registers in a separate pass; such neighbours become 
 """
 
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -65,31 +66,18 @@ class TrainingLog:
 
 
 def read_training_log(
-    source: str | os.PathLike[str] | bytes,
-    problem: Problem,
-    name: str | None = None,
-    no_code: Callable[[], bool] = lambda: False,
+    path: str | os.PathLike[str], problem: Problem, name: str | None = None, no_code: Callable[[], bool] = lambda: False
 ) -> TrainingLog:
-    """Reads the log in a file, or in memory when `source` is bytes; `name` is what messages call it.
+    """Reads the log in the file at `path`; `name` is what messages call it.
 
     Raises:
       TrainingLogError: the log is missing, truncated, damaged, above MAX_LOG_BYTES, or its tensors are not those of
         `problem`. A log without any context is an error too, unless `no_code`, which is asked only then, says that no
         function was compiled; one without observations is not.
     """
-    if isinstance(source, bytes):
-        name = name or "training log in memory"
-        _check_size(len(source), name)
-        header, body_offset = _split_header(source[: MAX_HEADER_BYTES + 1], name)
-        layout = read_header(header, problem, name)
-        body = source[body_offset:]
-        return interpret(
-            lambda: training_log_scan.scan_bytes(body, body_offset, layout), layout, problem, name, no_code
-        )
-
-    name = name or f"training log {os.fspath(source)}"
+    name = name or f"training log {os.fspath(path)}"
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
         wrong = f"was not written: the compile ended well without the advisor of {problem.name}"
         remedy = f"compile the module at {problem.levels.described()}, with no option that turns its pass off"
@@ -102,13 +90,8 @@ def read_training_log(
         header, body_offset = _split_header(os.pread(descriptor, MAX_HEADER_BYTES + 1, 0), name)
         layout = read_header(header, problem, name)
         os.lseek(descriptor, body_offset, os.SEEK_SET)
-        return interpret(
-            lambda: training_log_scan.scan_file(descriptor, body_offset, size - body_offset, layout),
-            layout,
-            problem,
-            name,
-            no_code,
-        )
+        scan = functools.partial(training_log_scan.scan_file, descriptor, body_offset, size - body_offset, layout)
+        return interpret(scan, layout, problem, name, no_code)
     except OSError as error:
         raise TrainingLogError(name, f"cannot be read: {error.strerror}", _COMPILE_AGAIN) from error
     finally:
@@ -244,20 +227,22 @@ def _split_header(start: bytes, name: str) -> tuple[bytes, int]:
     return start[:newline], newline + 1
 
 
+def is_context(entry: Any) -> bool:
+    """Whether a JSON value is the line of a context, {"context": NAME}."""
+    return type(entry) is dict and entry.keys() == {"context"} and type(entry["context"]) is str
+
+
 def _context_names(scan: Scan, name: str) -> list[str]:
     # One call of the JSON parser for all lines is ten times faster than one call per line.
     try:
         entries = json.loads(b"[" + b",".join(scan.context_lines) + b"]")
-        if len(entries) == len(scan.context_lines) and all(
-            type(entry) is dict and entry.keys() == {"context"} and type(entry["context"]) is str for entry in entries
-        ):
+        if len(entries) == len(scan.context_lines) and all(map(is_context, entries)):
             return [entry["context"] for entry in entries]
-    except (ValueError, RecursionError, AttributeError):
+    except (ValueError, RecursionError):
         pass
     for line, offset in zip(scan.context_lines, scan.context_offsets):
         try:
-            entry = json.loads(line)
-            good = type(entry) is dict and entry.keys() == {"context"} and type(entry["context"]) is str
+            good = is_context(json.loads(line))
         except (ValueError, RecursionError):
             good = False
         if not good:

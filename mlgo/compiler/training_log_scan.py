@@ -146,22 +146,6 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def scan_file(descriptor: int, offset: int, body_bytes: int, layout: Layout) -> Scan:
-    """Scans from an open file whose position is `offset`; at most `body_bytes` are expected to follow.
-
-    Raises: ScanFailure: the log is damaged, cannot be read, or grew while it was read.
-    """
-    return _scan(descriptor, None, 0, offset, body_bytes, layout)
-
-
-def scan_bytes(body: bytes, offset: int, layout: Layout) -> Scan:
-    """Scans the body of a log in memory; `offset` is where it begins in the log, for messages.
-
-    Raises: ScanFailure: the log is damaged.
-    """
-    return _scan(-1, body, len(body), offset, len(body), layout)
-
-
 def _allocate(layout: Layout, capacity: int) -> list[np.ndarray]:
     """One array [capacity, *shape] per tensor. What is never written is never backed by memory, so slack is free."""
     byte_counts = [capacity * spec.byte_count for spec in layout.tensors]
@@ -183,7 +167,11 @@ def _allocate(layout: Layout, capacity: int) -> list[np.ndarray]:
     return tensors
 
 
-def _scan(descriptor: int, data: bytes | None, size: int, offset: int, body_bytes: int, layout: Layout) -> Scan:
+def scan_file(descriptor: int, offset: int, body_bytes: int, layout: Layout) -> Scan:
+    """Scans from an open file whose position is `offset`; at most `body_bytes` are expected to follow.
+
+    Raises: ScanFailure: the log is damaged, cannot be read, or grew while it was read.
+    """
     capacity = layout.capacity(body_bytes)
     tensors = _allocate(layout, capacity)
     observation_context = np.empty(capacity, np.int32)
@@ -199,7 +187,7 @@ def _scan(descriptor: int, data: bytes | None, size: int, offset: int, body_byte
         has_score=int(layout.has_score),
     )
     library = _library()
-    found = library.mlgo_log_scan(descriptor, data, size, offset, ctypes.byref(native_layout))
+    found = library.mlgo_log_scan(descriptor, None, 0, offset, ctypes.byref(native_layout))
     if not found:
         raise ScanFailure(ScanError.NO_MEMORY, offset, 0)
     try:

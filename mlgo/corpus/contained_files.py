@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.files import write_error
 
 #: Names of unfinished files. Short, because the name of the file itself may be as long as the file system allows.
 _PARTIAL = re.compile(r"\.[0-9a-f]{16}\.partial")
@@ -177,17 +178,11 @@ class ContainedFiles:
             yield
         except OSError as error:
             where = self.directory / name if name else self.directory
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise RunError(
-                    f"writing {where}",
-                    "no space is left on its disk",
-                    "free space there or choose another --output_dir; the same command then goes on where it stopped",
-                ) from error
             if error.errno == errno.ENAMETOOLONG:
-                wrong = "the name is too long for its file system"
-                raise NameRefused(f"writing {where}", wrong, "shorten it") from error
-            wrong = f"failed: {error.strerror}"
-            raise RunError(f"writing {where}", wrong, "choose an --output_dir that this user can write to") from error
+                raise NameRefused(
+                    f"writing {where}", "the name is too long for its file system", "shorten it"
+                ) from error
+            raise write_error(error, where) from error
 
     @contextlib.contextmanager
     def _parent(self, name: str, create: bool = True) -> Iterator[tuple[int, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlgo.corpus import properties
 from mlgo.corpus.command import CommandError, CompileCommand, paths_in
-from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.level import commands_are_recorded, level_of_module
 from mlgo.corpus.options.verdict import can_be_allowed
@@ -99,8 +99,10 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         sizes["thinlto_indices"] += module.size(".thinlto.bc") if corpus.has_thinlto else 0
         licences[module.licence] += 1
         try:
-            levels[_level(module, command, commands_are_recorded(corpus))] += 1
-            if command != UNSPECIFIED_OVERRIDE:
+            if command == UNSPECIFIED_OVERRIDE:
+                levels[_UNKNOWN] += 1
+            else:
+                levels[level_of_module(module, command, commands_are_recorded(corpus))] += 1
                 of_module = properties.of_module(command, module.read_bitcode(), corpus.has_thinlto)
                 apart |= {module.name: of_module} if of_module else {}
             found = set(options_of(command))
@@ -139,10 +141,6 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         same_object=sum(len(group) - len({rest for _, rest in group}) for group in groups),
         duplicate_bytes=duplicate_bytes,
     )
-
-
-def _level(module: Module, command: CompileCommand, recorded: bool) -> str:
-    return _UNKNOWN if command == UNSPECIFIED_OVERRIDE else level_of_module(module, command, recorded)
 
 
 def options_of(command: CompileCommand) -> Iterator[tuple[str, str]]:

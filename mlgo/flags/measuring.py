@@ -10,8 +10,8 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
 from mlgo.flags.compiling import clang_from_flags, define_compile_limit, executor_from_flags, limits_from_flags
 from mlgo.flags.help import flag_group
+from mlgo.identity.code import run_identity
 from mlgo.identity.programs import compiler_identity
-from mlgo.identity.run import run_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.determinism import DEFAULT_SEED

@@ -131,14 +131,9 @@ def translated(
     learns = "validation_modules" in defined
     flags: list[str] = []
     files: list[str] = []
-    peers: list[Binding] = []
-    ours: list[Binding] = []
+    bindings: list[Binding] = []
+    unchanged: list[str] = []
     agent = ""
-
-    def sort(bindings: Iterable[Binding]) -> None:
-        for binding in bindings:
-            (peers if peer_settings.is_peers(binding.key) else ours).append(binding)
-
     for name in given[_FILES]:
         path, match = user_path(name), _PEERS_FILE.fullmatch(name)
         if match and not path.exists():
@@ -149,23 +144,29 @@ def translated(
                 files.append(str(papers))
             continue
         found = bindings_of_file(path, lambda name: _existing(user_path(name))) if os.path.isfile(path) else []
-        if any(peer_settings.is_peers(binding.key) for binding in found):
-            sort(found)
+        if _has_peers(found):
+            bindings += found
         else:
             files.append(name)
-    sort(bindings_of_flags(given[_BINDINGS]))
-    translation = _Translation({binding.key: binding for binding in peers}, agent, user_path)
+    for value in given[_BINDINGS]:
+        if _has_peers(found := bindings_of_flags([value])):
+            bindings += found
+        else:
+            unchanged.append(value)
+    peers = {binding.key: binding for binding in bindings if peer_settings.is_peers(binding.key)}
+    ours = [binding for binding in bindings if binding.key not in peers]
+    translation = _Translation(peers, agent, user_path)
     more, settings, notes = translation.result()
-    if not learns and (files or ours):
-        subject = f"--gin_files={files[0]}" if files else ours[0].source
+    if not learns and (files or (own := [*ours, *bindings_of_flags(unchanged)])):
+        subject = f"--gin_files={files[0]}" if files else own[0].source
         raise RunError(subject, "has settings of a training, and this command does not train", "Remove it")
     if agent and not translation.is_set("train_eval.agent_config_type"):
         more += [f"--algorithm={agent}"] if agent != "bc" else []
     flags = [flag for flag in [*flags, *more] if _is_defined(flag, defined)]
     settings = settings if learns else []
-    settings += [f"{binding.key} = {binding.value!r}" for binding in ours if not _came_with(binding, given)]
+    settings += [f"{binding.key} = {binding.value!r}" for binding in ours]
     passed = [f"--{_FILES}={name}" for name in files] + [f"--{_BINDINGS}={setting}" for setting in settings]
-    passed += [f"--{_BINDINGS}={value}" for value in given[_BINDINGS] if _is_ours(value)]
+    passed += [f"--{_BINDINGS}={value}" for value in unchanged]
     return Translated([arguments[0], *flags, *passed, *kept], notes)
 
 
@@ -189,13 +190,8 @@ def _split(words: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
     return kept, given
 
 
-def _is_ours(value: str) -> bool:
-    return not any(peer_settings.is_peers(binding.key) for binding in bindings_of_flags([value]))
-
-
-def _came_with(binding: Binding, given: Mapping[str, list[str]]) -> bool:
-    """Whether the binding is a value of --gin_bindings that is passed on as it is."""
-    return any(binding.source == f"--{_BINDINGS}={value}" for value in given[_BINDINGS] if _is_ours(value))
+def _has_peers(bindings: Iterable[Binding]) -> bool:
+    return any(peer_settings.is_peers(binding.key) for binding in bindings)
 
 
 def _existing(path: pathlib.Path) -> pathlib.Path | None:

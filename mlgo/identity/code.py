@@ -1,4 +1,4 @@
-"""mlgo's own code, as far as a result can depend on it: a changed file makes earlier results another version's.
+"""What the result of a command depends on; of mlgo's own code, a changed file makes earlier results another version's.
 
 What only shows results does not count (pages, reporting, the rule of the package for pip), nor do tests and
 documentation.
@@ -7,8 +7,14 @@ In commands, texts do not count: a text is a string with a space in it, such as 
 
 import ast
 import hashlib
+import importlib.metadata
 import pathlib
-from collections.abc import Iterable
+import platform
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mlgo.run.manifest import digest_of_file
 
 #: Folders of mlgo on which the result of a compile depends, and how it is stored: as the table of mlgo/README.md has
 #: them, these and none below them.
@@ -74,3 +80,29 @@ def _without_texts(source: bytes) -> bytes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             node.value = ""
     return ast.dump(tree).encode("utf-8", "surrogateescape")
+
+
+#: Packages whose version can change a result.
+_PACKAGES = ("numpy", "tensorflow-cpu", "tf-agents", "tensorflow-probability", "zstandard")
+
+
+def run_identity(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity with which a command claims its output folder (RunFolder.claim), as JSON values.
+
+    Args: settings: its settings, and digests of its inputs and of the programs that it starts.
+    Returns: these with "code", digests of mlgo's code by folder and of what Python does first (toolchains/python), and
+      "versions" of the packages.
+    """
+    first = getattr(sys.modules.get("sitecustomize"), "__file__", None)
+    code = {**code_digests(), **({"sitecustomize": digest_of_file(first)} if first else {})}
+    return {**settings, "code": code, "versions": _versions()}
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "unknown"
+    return found

@@ -22,6 +22,8 @@ _MOST_TOKENS = 10_000
 _DEEPEST = 32
 #: Digits of a whole number.
 _MOST_DIGITS = 40
+# What gin's parser raises.
+_GIN_ERRORS = (tokenize.TokenError, SyntaxError, TypeError, ValueError, RecursionError, MemoryError, OverflowError)
 REMEDY = "Write every setting as `CLASS.FIELD = VALUE` with a literal value"
 
 
@@ -100,15 +102,7 @@ def parse(text: str, subject: str) -> list[Binding | Import | Include]:
                 found.append(Import(statement.module))
             elif isinstance(statement, config_parser.IncludeStatement):
                 found.append(Include(statement.filename))
-    except (
-        tokenize.TokenError,
-        SyntaxError,
-        TypeError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-        OverflowError,
-    ) as error:
+    except _GIN_ERRORS as error:
         # gin appends the place, over several lines.
         first = (str(error) or type(error).__name__).partition("\n")[0].strip()
         raise RunError(subject, f"is not written in gin's syntax: {first}", REMEDY) from error

@@ -103,7 +103,7 @@ TIMINGS_NAME = "timings.json"
 CONFIGURATION_NAME = "configuration.json"
 
 _LOCK_NAME = ".lock"
-#: Beginnings of the names of values in a configuration that mlgo itself decides, and no flag (mlgo/identity/run.py).
+#: Beginnings of the names of values in a configuration that mlgo itself decides, and no flag (mlgo/identity/code.py).
 _OF_MLGO = ("code", "versions")
 #: Folders on the way to a stage, at most.
 _STAGE_DEPTH = 4
@@ -147,7 +147,7 @@ class RunFolder:
         process. No stage runs before.
 
         Args:
-          identity: of mlgo/identity/run.py. Its "code" becomes an input of every stage.
+          identity: of mlgo/identity/code.py. Its "code" becomes an input of every stage.
           results: the folder in it that holds the identity and takes the results; None: the directory itself.
           grows: see claim_configuration.
 

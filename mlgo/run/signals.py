@@ -6,17 +6,7 @@ from mlgo.run.exit_codes import RunError
 
 # Signals that a program can send to itself: by a defect, a limit of its own, or a system call that it may not make.
 _OWN = frozenset(
-    {
-        signal.SIGABRT,
-        signal.SIGBUS,
-        signal.SIGFPE,
-        signal.SIGILL,
-        signal.SIGSEGV,
-        signal.SIGSYS,
-        signal.SIGTRAP,
-        signal.SIGXCPU,
-        signal.SIGXFSZ,
-    }
+    signal.Signals[name] for name in "SIGABRT SIGBUS SIGFPE SIGILL SIGSEGV SIGSYS SIGTRAP SIGXCPU SIGXFSZ".split()
 )
 
 

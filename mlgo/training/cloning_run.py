@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.identity.run import run_identity
+from mlgo.identity.code import run_identity
 from mlgo.learning.observations import concatenate
 from mlgo.problems.problem import Problem
 from mlgo.run import determinism

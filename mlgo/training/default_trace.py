@@ -8,8 +8,8 @@ from typing import Any
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import chosen_modules
+from mlgo.identity.code import run_identity
 from mlgo.identity.programs import compiler_identity
-from mlgo.identity.run import run_identity
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.run import files

@@ -7,8 +7,8 @@ from typing import Any
 
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
+from mlgo.identity.code import run_identity
 from mlgo.identity.programs import compiler_identity, program_identity
-from mlgo.identity.run import run_identity
 from mlgo.policy.directory import load_policy
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem

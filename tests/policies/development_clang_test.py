@@ -68,7 +68,7 @@ class DevelopmentClangTest(unittest.TestCase):
         log = self.folder / "training.log"
         self.compile(level, problem.development_flags(str(log), None if model is None else str(model)))
         content = log.read_bytes()
-        return content.split(b"\n", 1)[0], read_training_log(content, problem)
+        return content.split(b"\n", 1)[0], read_training_log(log, problem)
 
     def test_header_is_what_the_problem_says(self):
         for name, level, _ in PROBLEMS.values():

@@ -77,6 +77,8 @@ _CODEGEN_WITHOUT_COUNTERPART = frozenset(
     trap-func vec-extabi x86-sse2avx xcoff-traceback-table
     """.split()
 )
+# Options whose value is the next word.
+_WITH_VALUE = frozenset("mllvm m o plugin-opt plugin load-pass-plugin dynamic-linker L T soname".split())
 # LLVM options which change what is said about a compile, not what comes out of it.
 _REPORTING = re.compile(r"(pass-remarks.*|time-passes.*|stats.*|crash-diagnostics-dir|threads|print-.*|debug-.*)")
 
@@ -134,18 +136,7 @@ class _State:
         if not word.startswith("-"):
             return
         name = word.removeprefix("-").removeprefix("-")
-        if name in (
-            "mllvm",
-            "m",
-            "o",
-            "plugin-opt",
-            "plugin",
-            "load-pass-plugin",
-            "dynamic-linker",
-            "L",
-            "T",
-            "soname",
-        ):
+        if name in _WITH_VALUE:
             self._take_pair(name, _value(word, words))
         elif name.startswith("mllvm="):
             self._llvm_option(name.removeprefix("mllvm="))
@@ -177,14 +168,10 @@ class _State:
             self._llvm_option(option)
         elif option.startswith("mcpu="):
             self._cpu = option.removeprefix("mcpu=")
-        elif re.fullmatch(r"O.+", option):
-            self._lto_option(option)
-        elif option == "cs-profile-generate":
+        elif re.fullmatch(r"O.+|cs-profile-generate|sample-profile=.*", option, re.DOTALL):
             self._lto_option(option)
         elif option.startswith("cs-profile-path="):
             self._lto_option("cs-profile-file=" + option.removeprefix("cs-profile-path="))
-        elif option.startswith("sample-profile="):
-            self._lto_option(option)
         elif option.startswith("dwo_dir="):
             self._differ(f"-plugin-opt={option}: split DWARF stays in the object")
 
