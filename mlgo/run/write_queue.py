@@ -1,11 +1,15 @@
-"""Writes in threads, so that a stage of many small files does not wait for the disk after each of them.
+"""Reads ahead and writes behind, in threads: a stage of many small files does not wait for the disk after each of them.
 
 A flush takes milliseconds, and the file system does several at a time.
 """
 
 import collections
 import concurrent.futures
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
+_Read = TypeVar("_Read")
 
 _THREADS = 4
 #: Writes under way or waiting; bounds the memory.
@@ -38,3 +42,21 @@ class WriteQueue:
             write = self._pending.popleft()
             if kind is None:
                 write.result()
+
+
+def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int, ahead: int) -> Iterator[_Read]:
+    """What `read`, called in threads, returns for each of `items`, in their order; `ahead` of them wait at most.
+
+    Raises: what it raises, for the first of the items that fail.
+    """
+    pool = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="read")
+    pending: collections.deque[concurrent.futures.Future[_Read]] = collections.deque()
+    try:
+        for item in items:
+            pending.append(pool.submit(read, item))
+            if len(pending) > ahead:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -5,8 +5,6 @@ ml-compiler-opt's sparse_bucket_generator writes them. Each number of an embeddi
 `callee_embedding[3].buckets`.
 """
 
-import collections
-import concurrent.futures
 import dataclasses
 import os
 import pathlib
@@ -19,6 +17,7 @@ import numpy as np
 from mlgo.problems.problem import Problem
 from mlgo.run import files, manifest, progress
 from mlgo.run.exit_codes import RunError
+from mlgo.run.write_queue import read_ahead
 from mlgo.trace import arrays
 from mlgo.trace.trace import Decisions, Trace
 
@@ -159,20 +158,8 @@ def _parts(
         drawn = np.random.Generator(np.random.Philox(key=[seed, index])).random(len(decisions.actions))
         return sampled(decisions, problem, np.flatnonzero(drawn < share))
 
-    threads = len(os.sched_getaffinity(0))
-    pool = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="vocabulary")
-    ahead: collections.deque[tuple[int, concurrent.futures.Future]] = collections.deque()
-    try:
-        for index in range(done, len(names)):
-            ahead.append((index, pool.submit(read, index)))
-            if len(ahead) > threads * _AHEAD:
-                first, future = ahead.popleft()
-                yield first, future.result()
-        while ahead:
-            first, future = ahead.popleft()
-            yield first, future.result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    threads, left = len(os.sched_getaffinity(0)), range(done, len(names))
+    return zip(left, read_ahead(read, left, threads, threads * _AHEAD))
 
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -1,13 +1,11 @@
 """Extracts a corpus from the files that a build left behind."""
 
-import collections
-import concurrent.futures
 import contextlib
 import dataclasses
 import os
 import pathlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from mlgo.corpus import command_check, level, properties
 from mlgo.corpus.contained_files import NameRefused
@@ -25,6 +23,7 @@ from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.printable import printable
 from mlgo.run.progress import Progress
+from mlgo.run.write_queue import read_ahead
 
 INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
 #: Kinds of ThinLTO builds.
@@ -243,7 +242,16 @@ def add_modules(
     """
     left_out = list(omissions)
     properties = {}
-    for name, found, content in _read_all(objects, read, workers):
+
+    def read_one(named: tuple[str, BuildObject]) -> ModuleContent | LeftOut:
+        try:
+            return read(*named)
+        except LeftOut as error:
+            return error
+
+    # Threads: the work is reading, and hashing that lets go of the interpreter.
+    contents = read_ahead(read_one, objects, workers, workers * _READ_AHEAD)
+    for (name, found), content in zip(objects, contents):
         if isinstance(content, LeftOut):
             left_out.append(Omission(name, content.kind, content.reason))
         else:
@@ -257,30 +265,3 @@ def add_modules(
                 left_out.append(Omission(name, Kind.NAME_TAKEN, error.wrong))
         progress.advance()
     return Report.of(writer.result(), left_out, properties)
-
-
-def _read_all(
-    objects: Sequence[tuple[str, BuildObject]], read: ModuleReader, workers: int
-) -> Iterator[tuple[str, BuildObject, ModuleContent | LeftOut]]:
-    def read_one(name: str, found: BuildObject) -> ModuleContent | LeftOut:
-        try:
-            return read(name, found)
-        except LeftOut as error:
-            return error
-
-    # Threads: the work is reading, and hashing that lets go of the interpreter.
-    pool = concurrent.futures.ThreadPoolExecutor(workers)
-    pending: collections.deque = collections.deque()
-    try:
-        for name, found in objects:
-            pending.append((name, found, pool.submit(read_one, name, found)))
-            if len(pending) > workers * _READ_AHEAD:
-                yield _finished(*pending.popleft())
-        while pending:
-            yield _finished(*pending.popleft())
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _finished(name: str, found: BuildObject, future: concurrent.futures.Future):
-    return name, found, future.result()
