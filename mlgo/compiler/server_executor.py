@@ -56,49 +56,23 @@ class ServerExecutor:
         """
         self._clang = pathlib.Path(clang).resolve()
         self._workers = workers or available_cores()
-        self._pool = ServerPool(program)
+        self._program = program
+        self._lock = threading.Lock()
+        self._idle: list[servers.CompileServer] = []
+        self._closed = False
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """See Executor. Requests which follow each other and differ in their policy only share what comes before it."""
         return run_groups(groups_of(requests), self._compile, self._workers)
-
-    def close(self) -> None:
-        self._pool.close()
 
     def _compile(
         self, requests: Sequence[CompileRequest], cancellation: Cancellation
     ) -> list[CompileResult | CompileFailure]:
         if requests[0].clang.resolve() != self._clang:
             return [certain_outcome(request, cancellation) for request in requests]
-        outcomes = self._pool.compile_together(requests, cancellation) if len(requests) > 1 else []
+        outcomes = self.compile_together(requests, cancellation) if len(requests) > 1 else []
         left = requests[len(outcomes) :]
-        return outcomes + [certain_outcome(request, cancellation, self._pool.run) for request in left]
-
-
-def groups_of(requests: Iterable[CompileRequest]) -> Iterator[list[CompileRequest]]:
-    """`requests` in their order, those together which follow each other and differ in their policy or decisions only.
-
-    A request without either, with files of its own, or of ThinLTO's, whose pipeline is another, is a group of one.
-    """
-    for key, group in itertools.groupby(requests, _what_is_shared):
-        while together := list(itertools.islice(group, 1 if key[0] is None else _MOST_TOGETHER)):
-            yield together
-
-
-def _what_is_shared(request: CompileRequest) -> tuple:
-    given = request.model_dir is not None, request.decisions is not None
-    alone = not any(given) or request.extra_files or request.module.has_thinlto_index
-    return (None if alone else request.module, given, dataclasses.replace(request, model_dir=None, decisions=None))
-
-
-class ServerPool:
-    """Servers that wait for work, and as many more as are asked for at a time."""
-
-    def __init__(self, program: str | os.PathLike[str]):
-        self._program = program
-        self._lock = threading.Lock()
-        self._idle: list[servers.CompileServer] = []
-        self._closed = False
+        return outcomes + [certain_outcome(request, cancellation, self.run) for request in left]
 
     def run(
         self,
@@ -180,3 +154,19 @@ class ServerPool:
                     return server
                 server.close()
         return servers.CompileServer(self._program)
+
+
+def groups_of(requests: Iterable[CompileRequest]) -> Iterator[list[CompileRequest]]:
+    """`requests` in their order, those together which follow each other and differ in their policy or decisions only.
+
+    A request without either, with files of its own, or of ThinLTO's, whose pipeline is another, is a group of one.
+    """
+    for key, group in itertools.groupby(requests, _what_is_shared):
+        while together := list(itertools.islice(group, 1 if key[0] is None else _MOST_TOGETHER)):
+            yield together
+
+
+def _what_is_shared(request: CompileRequest) -> tuple:
+    given = request.model_dir is not None, request.decisions is not None
+    alone = not any(given) or request.extra_files or request.module.has_thinlto_index
+    return (None if alone else request.module, given, dataclasses.replace(request, model_dir=None, decisions=None))

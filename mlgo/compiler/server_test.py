@@ -14,7 +14,7 @@ from mlgo.compiler.compile import compile_module
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.process import Cancellation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
-from mlgo.compiler.server_executor import ServerExecutor, ServerPool, executor_for, groups_of
+from mlgo.compiler.server_executor import ServerExecutor, executor_for, groups_of
 from mlgo.compiler.testing import fake_clang, fake_server, processes
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
@@ -38,7 +38,7 @@ class ByServer:
     deaths = 0
 
     def compile(self, request: CompileRequest, cancellation: Cancellation | None = None):
-        pool = ServerPool(fake_server.install(self.root, self.deaths))
+        pool = ServerExecutor("clang", fake_server.install(self.root, self.deaths))
         try:
             return compile_module(request, cancellation, pool.run)
         finally:
@@ -59,7 +59,7 @@ class ProcessGroupTest(ByServer, by_process.ProcessGroupTest):
 
 class DyingServerTest(ByServer, by_process.FakeClangTestCase):
     def outcome_after(self, deaths: int):
-        pool = ServerPool(fake_server.install(self.root, deaths))
+        pool = ServerExecutor("clang", fake_server.install(self.root, deaths))
         self.addCleanup(pool.close)
         return certain_outcome(self.request(), None, pool.run)
 
@@ -74,7 +74,7 @@ class DyingServerTest(ByServer, by_process.FakeClangTestCase):
             self.outcome_after(MAX_REPEATS + 1)
 
     def test_servers_that_were_killed_while_they_waited_cost_no_attempt(self):
-        pool = ServerPool(fake_server.install(self.root))
+        pool = ServerExecutor("clang", fake_server.install(self.root))
         self.addCleanup(pool.close)
         request = self.request()
         certain_outcome(request, None, pool.run)
@@ -85,7 +85,7 @@ class DyingServerTest(ByServer, by_process.FakeClangTestCase):
 
     def test_a_program_that_is_none(self):
         with self.assertRaisesRegex(RunError, "absent: cannot be started: No such file"):
-            compile_module(self.request(), None, ServerPool(self.root / "absent").run)
+            compile_module(self.request(), None, ServerExecutor("clang", self.root / "absent").run)
 
     def test_killed_in_the_middle(self):
         program = fake_server.install(self.root)

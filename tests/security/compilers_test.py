@@ -18,7 +18,7 @@ from mlgo.compiler.inputs import place_inputs
 from mlgo.compiler.process import Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.server import STDOUT, CompileServer
-from mlgo.compiler.server_executor import ServerPool
+from mlgo.compiler.server_executor import ServerExecutor
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Module
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
@@ -156,7 +156,7 @@ class CompilersTest(ScratchTestCase):
                 self.assertEqual(b'"context"' in (directory / "inside" / log).read_bytes(), good_end)
 
     def test_shared_compiles_succeed_inside_the_walls(self):
-        pool = ServerPool(locate.runfile("development/compile_server"))
+        pool = ServerExecutor(self.request.clang, locate.runfile("development/compile_server"))
         self.addCleanup(pool.close)
         # A failure would be hidden: it is repeated alone.
         with mock.patch.object(pool, "run", side_effect=AssertionError("compiled alone")):
