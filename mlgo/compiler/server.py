@@ -87,11 +87,7 @@ class CompileServer:
         return self._process.poll() is None
 
     def __call__(
-        self,
-        command_line: Sequence[str],
-        directory: str,
-        limits: CompileLimits,
-        cancellation: Cancellation | None = None,
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
         """Runs a `clang -cc1` command; a `Runner` (mlgo/compiler/compile.py).
 
@@ -105,11 +101,7 @@ class CompileServer:
 
     @contextlib.contextmanager
     def shared(
-        self,
-        command_line: Sequence[str],
-        directory: str,
-        limits: CompileLimits,
-        cancellation: Cancellation | None = None,
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> Iterator["SharedCompile | None"]:
         """Compiles that differ only in their policy; entering the block compiles up to the first decision.
 
@@ -233,11 +225,7 @@ class SharedCompile:
         self.has_ended = False
 
     def run(
-        self,
-        command_line: Sequence[str],
-        directory: str,
-        limits: CompileLimits,
-        cancellation: Cancellation | None = None,
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
         """Goes on from the decision in `directory`, with the policy there; a `Runner`.
 

@@ -75,11 +75,7 @@ class ServerExecutor:
         return outcomes + [certain_outcome(request, cancellation, self.run) for request in left]
 
     def run(
-        self,
-        command_line: Sequence[str],
-        directory: str,
-        limits: CompileLimits,
-        cancellation: Cancellation | None = None,
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
         """A `Runner`.
 

@@ -82,16 +82,12 @@ def _requests(
     modules: Sequence[Module], setup: CompileSetup, model_dir: pathlib.Path | None, sections: Mapping[str, Section]
 ) -> Iterable[CompileRequest]:
     return (
-        CompileRequest(
-            clang=setup.clang,
-            module=module,
-            problem=setup.problem,
+        setup.request(
+            module,
             model_dir=model_dir,
             decisions=written([sections[module.name]]),
-            want_log=True,
             extra_flags=(*setup.extra_flags, *_FLAGS),
             extra_files=(_NAME,),
-            limits=setup.limits,
         )
         for module in modules
     )

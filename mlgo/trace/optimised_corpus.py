@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.compiler.request import CompileFailure, CompileRequest
+from mlgo.compiler.request import CompileFailure
 from mlgo.corpus.command import THINLTO_INDEX
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, Corpus, Module, split_command
 from mlgo.corpus.selection import copy_carried_file
@@ -39,16 +39,7 @@ def optimise_corpus(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, t
     with CorpusWriter(folder, merge=False, resume=True) as writer, tempfile.TemporaryDirectory() as scratch:
         left = [module for module in corpus.modules if not _add_finished(writer, folder, module)]
         requests = (
-            CompileRequest(
-                clang=setup.clang,
-                module=module,
-                problem=setup.problem,
-                want_log=False,
-                want_object=True,
-                extra_flags=OPTIMISE_FLAGS,
-                limits=setup.limits,
-            )
-            for module in left
+            setup.request(module, want_log=False, want_object=True, extra_flags=OPTIMISE_FLAGS) for module in left
         )
         shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
         outcomes = setup.run_ordered(requests)

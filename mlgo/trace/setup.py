@@ -3,10 +3,12 @@
 import dataclasses
 import pathlib
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.executor import Executor, LocalExecutor, Outcomes
 from mlgo.compiler.request import CompileLimits, CompileRequest
+from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import Problem
 from mlgo.score.problem_score import score_of
 
@@ -42,6 +44,10 @@ class CompileSetup:
         if self.code_of_bitcode is not None and (not score_of(self.problem).needs_object or self.wants_objects):
             wrong = f"code_of_bitcode is for problems whose score is the size of the code, and makes no objects: {self}"
             raise ValueError(wrong)
+
+    def request(self, module: Module, **asked: Any) -> CompileRequest:
+        """A compile of `module`. Args: asked: fields of CompileRequest besides those of the setup."""
+        return CompileRequest(self.clang, module, self.problem, limits=self.limits, **asked)
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """Compiles `requests` where the setup says; see `Executor`."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.objective import LoggedScore
@@ -224,16 +224,13 @@ def compile_modules(
     score = score_of(setup.problem)
     estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
     requests = (
-        CompileRequest(
-            clang=setup.clang,
-            module=module,
-            problem=setup.problem,
+        setup.request(
+            module,
             model_dir=model,
             decisions=decisions,
             want_log=wants_decisions or score.needs_log,
             want_object=score.needs_object or setup.wants_objects,
             extra_flags=(*setup.extra_flags, *estimated),
-            limits=setup.limits,
         )
         for module, model, wants_decisions, decisions in zip(modules, models, want_decisions, given)
     )

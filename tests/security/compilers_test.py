@@ -116,7 +116,7 @@ class CompilersTest(ScratchTestCase):
         @contextlib.contextmanager
         def run_with(walls: Confinement) -> Iterator[Run]:
             with self.server(walls) as server:
-                yield lambda command, directory: server(command, str(directory), _LIMITS)
+                yield lambda command, directory: server(command, str(directory), _LIMITS, None)
 
         self.check(run_with)
 
@@ -135,8 +135,8 @@ class CompilersTest(ScratchTestCase):
         inside.mkdir()
         place_inputs(self.request, str(inside))
         shown = [STDOUT if word == "module.o" else word for word in command]
-        with server.shared(shown, str(directory), _LIMITS) as shared:
-            return shared.run(command, str(inside), _LIMITS) if shared else None
+        with server.shared(shown, str(directory), _LIMITS, None) as shared:
+            return shared.run(command, str(inside), _LIMITS, None) if shared else None
 
     def test_a_child_of_a_shared_compile_is_confined_to_its_own_directory(self):
         for escapes, walls, good_end in (
