@@ -2,11 +2,14 @@
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import sys
 import unittest
 import unittest.mock
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from mlgo.corpus.corpus import BITCODE_SUFFIX, Corpus
 from mlgo.corpus.gn import make, source_root
@@ -14,6 +17,7 @@ from mlgo.run.exit_codes import ExitCode
 from tests.corpora.gn_project import FILES
 from tests.corpora.project import ODD_NAMES, TOOLS, BuildTestCase
 
+_EMBEDDED, _LINKED = {"clang_embed_bitcode": "true"}, {"lld_emit_index": "true"}
 _ASSEMBLY = ".globl low\nlow: ret\n.section .note.GNU-stack\n"
 
 
@@ -37,29 +41,39 @@ class GnTest(BuildTestCase):
             f'source_set("all") {{\n  sources = [ "main.cc" ]\n  deps = [ ":the parts" ]\n}}\n'
         )
 
-    def make(self, *flags: str, expected: ExitCode = ExitCode.DONE) -> str:
+    def make(
+        self,
+        *flags: str,
+        gn_args: Mapping[str, str] = MappingProxyType({}),
+        toolchain: Mapping[str, pathlib.Path] = MappingProxyType({}),
+        fingerprints: Sequence[pathlib.Path] = (),
+        expected: ExitCode = ExitCode.DONE,
+    ) -> str:
         """What the program prints to standard error."""
-        tools = [f"--{name}={TOOLS[name]}" for name in ("gn", "ninja")] + [f"--python={sys.executable}"]
-        toolchain = [f"--toolchain=bin/{name}={TOOLS[name]}" for name in ("clang", "clang++", "ld.lld", "llvm-ar")]
-        environment = [
-            "--env=CC=../../mlgo_toolchain/bin/clang",
-            "--env=CXX=../../mlgo_toolchain/bin/clang++",
-            "--path=bin",
-        ]
+        programs = {f"bin/{name}": str(TOOLS[name]) for name in ("clang", "clang++", "ld.lld", "llvm-ar")}
+        project = {
+            "tree": str(self.source),
+            "gn": str(TOOLS["gn"]),
+            "ninja": str(TOOLS["ninja"]),
+            "python": sys.executable,
+            "gn_args": dict(gn_args),
+            "toolchain": programs | {name: str(path) for name, path in toolchain.items()},
+            "env": {"CC": "../../mlgo_toolchain/bin/clang", "CXX": "../../mlgo_toolchain/bin/clang++"},
+            "path": ["bin"],
+            "fingerprints": list(map(str, fingerprints)),
+        }
+        (self.root / "project.json").write_text(json.dumps(project), encoding="utf-8")
         said = io.StringIO()
         # Actions of Bazel's, which run it, have no such variable.
         nowhere = {name: value for name, value in os.environ.items() if name != "BUILD_WORKING_DIRECTORY"}
         with contextlib.redirect_stderr(said), unittest.mock.patch.dict(os.environ, nowhere, clear=True):
             code = make.main(
                 [
-                    f"--tree={self.source}",
+                    f"--project={self.root / 'project.json'}",
                     f"--work={self.work}",
                     f"--output={self.corpus}",
                     "--licence=MIT",
                     "--jobs=2",
-                    *tools,
-                    *toolchain,
-                    *environment,
                     *flags,
                 ]
             )
@@ -71,7 +85,7 @@ class GnTest(BuildTestCase):
         return self.work / "src" / source_root.OUT_FOLDER / "corpus"
 
     def test_objects_with_bitcode(self):
-        said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=false", "--gn_arg=clang_embed_bitcode=true")
+        said = self.make("--target=//:all", gn_args=_EMBEDDED)
         self.assertIn("1 without bitcode", said)
         objects = [str(path.relative_to(self.objects)) for path in self.objects.rglob("*.o")]
         self.assertEqual(len(objects), len(ODD_NAMES) + 1)
@@ -86,9 +100,8 @@ class GnTest(BuildTestCase):
         blocks.write_text("!a_function_of_no_module\n!!0\n", encoding="utf-8")
         self.make(
             "--target=//:all",
-            "--gn_arg=clang_embed_bitcode=true",
-            f"--toolchain=blocks.txt={blocks}",
-            '--gn_arg=list_of_blocks="../../mlgo_toolchain/blocks.txt"',
+            gn_args={**_EMBEDDED, "list_of_blocks": '"../../mlgo_toolchain/blocks.txt"'},
+            toolchain={"blocks.txt": blocks},
         )
         corpus = Corpus.load(self.corpus)
         self.assertEqual(len(corpus.modules), len(ODD_NAMES))
@@ -96,7 +109,7 @@ class GnTest(BuildTestCase):
         self.assertTrue(carried.endswith("-blocks.txt"), carried)
 
     def test_modules_of_a_thinlto_link(self):
-        self.make("--target=//:all", "--linked", "--gn_arg=lld_emit_index=true")
+        self.make("--target=//:all", "--linked", gn_args=_LINKED)
         self.build = self.objects
         modules = [
             str(path.relative_to(self.build)).removesuffix(".3.import.bc") for path in self.build.rglob("*.3.import.bc")
@@ -115,7 +128,7 @@ class GnTest(BuildTestCase):
                 f'executable("app") {{\n  data_deps = [ ":generator" ]\n{linked}'
                 f'executable("other") {{\n  sources = [ "unused.cc" ]\n{linked}'
             )
-        self.make("--target=//:app", "--target=//:other", "--linked", "--gn_arg=lld_emit_index=true", "--program=app")
+        self.make("--target=//:app", "--target=//:other", "--linked", "--program=app", gn_args=_LINKED)
         self.build = self.objects
         self.assertTrue((self.objects / "app").is_file())
         # Was linked before, and its modules are no part of the corpus.
@@ -136,38 +149,38 @@ class GnTest(BuildTestCase):
         self.assertIn("--program=app: is not supported with --part", said)
 
     def test_an_interrupted_build_goes_on_and_another_one_begins_anew(self):
-        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
+        self.make("--target=//:all", gn_args=_EMBEDDED)
         built = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
         first = next(iter(built))
         first.unlink()
-        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
+        self.make("--target=//:all", gn_args=_EMBEDDED)
         again = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
         self.assertEqual({path for path in built if built[path] != again[path]}, {first})
         inputs = self.root / "inputs.json"
         inputs.write_text("{}", encoding="utf-8")
-        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", f"--fingerprints={inputs}")
+        self.make("--target=//:all", gn_args=_EMBEDDED, fingerprints=[inputs])
         anew = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
         self.assertFalse({path for path in again if again[path] == anew.get(path)})
 
     def test_parts_are_together_the_whole(self):
-        embedded = ("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
+        embedded = "--target=//:all"
         parts = []
         for number in (1, 2, 3):
             self.work = self.root / f"work of machine {number}"
-            said = self.make(*embedded, f"--part={number}/3")
+            said = self.make(embedded, f"--part={number}/3", gn_args=_EMBEDDED)
             self.assertIn(" modules of 2 objects", said)
             objects = [path.name for path in self.objects.rglob("*.o")]
             self.assertEqual(len(objects), (len(ODD_NAMES) + 1) // 3, objects)
             parts.append(self.modules())
         self.work = self.root / "the whole"
-        self.make(*embedded, "--part=2/3")
+        self.make(embedded, "--part=2/3", gn_args=_EMBEDDED)
         self.assertEqual(self.modules(), parts[1])
         kept = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
         # The whole reuses the objects of a part, and a part leaves out the objects of the whole.
-        self.make(*embedded)
+        self.make(embedded, gn_args=_EMBEDDED)
         self.assertEqual(kept, {path: path.stat().st_mtime_ns for path in kept})
         self.assertEqual(self.modules(), {name: digest for part in parts for name, digest in part.items()})
-        self.make(*embedded, "--part=2/3")
+        self.make(embedded, "--part=2/3", gn_args=_EMBEDDED)
         self.assertEqual(self.modules(), parts[1])
 
     def modules(self) -> dict[str, bytes]:
@@ -186,7 +199,7 @@ class GnTest(BuildTestCase):
 
     def test_a_source_that_does_not_compile(self):
         (self.source / "main.cc").write_text("int broken(", encoding="utf-8")
-        said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", expected=ExitCode.USER_ERROR)
+        said = self.make("--target=//:all", gn_args=_EMBEDDED, expected=ExitCode.USER_ERROR)
         self.assertIn("main.cc", said)
         self.assertIn("compiled objects are kept", said)
 

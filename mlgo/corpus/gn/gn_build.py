@@ -265,9 +265,9 @@ def configure(
 
 
 def project_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]) -> Project:
-    """The project that the fields of such a file describe.
+    """The project that the fields of a JSON file describe, which mlgo/corpus/private/gn.bzl writes.
 
-    Args: locate: finds a runfile of the target.
+    Args: locate: finds a file by the path that is given there: a runfile of the target, or an input of the action.
     Raises: AttributeError, KeyError, TypeError: a field is missing or of another type.
     """
 

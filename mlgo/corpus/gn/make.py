@@ -1,11 +1,10 @@
 """Makes a corpus of targets of a gn project: gn gen, ninja, extraction. Run by mlgo_gn_corpus.
 
-    make --tree=PROJECT --work=FOLDER --output=CORPUS --target=//third_party/re2 --gn_arg='is_debug=false' --gn=... \\
-         --ninja=... --python=... --toolchain=llvm=/usr/lib/llvm-22 --env=CC=../../mlgo_toolchain/llvm/bin/clang
+    make --project=PROJECT.json --work=FOLDER --output=CORPUS --target=//third_party/re2 --licence=BSD-3-Clause
 
 The project's toolchain must compile with `-Xclang -fembed-bitcode=all` or, with --linked, link by lld with `-flto=thin
 -Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually enable that. FOLDER keeps the objects: the
-same command resumes an interrupted build. The build starts anew when arguments or inputs (--fingerprints) have changed.
+same command resumes an interrupted build. The build starts anew when arguments or fingerprints have changed.
 With --part=N/M, the corpus has every M-th object of the targets; //mlgo:combine_training_corpus joins the parts.
 With --program, a program of the targets is kept, and what a link of it reads (mlgo/corpus/gn/linked_program.py); with
 --linked besides, the modules are those of the ThinLTO link of this program, and nothing is kept.
@@ -22,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
 from mlgo.corpus.extraction.inputs import IMPORTED_SUFFIX, INDEX_SUFFIX
 from mlgo.corpus.gn import gn_build, linked_program, source_root
-from mlgo.corpus.gn.gn_build import Configured, Project, configure
+from mlgo.corpus.gn.gn_build import Configured, configure, project_of
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell
@@ -85,75 +84,26 @@ def _parser() -> argparse.ArgumentParser:
         prog="make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--tree", type=pathlib.Path, required=True, help="the project's root folder; is not written to")
+    text = "JSON: what the project is, and what it is configured with (mlgo/corpus/gn/gn_build.py, project_of)"
+    add("--project", type=pathlib.Path, required=True, help=text)
     add("--work", type=pathlib.Path, required=True, help="folder for the build")
     add("--output", type=pathlib.Path, required=True, help="folder of the corpus")
     add("--target", action="append", default=[], help="gn label of what the corpus is made of; may be given again")
-    add(
-        "--gn_arg",
-        action="append",
-        default=[],
-        help="NAME=VALUE, the value as in args.gn; the last one of a name counts",
+    text = (
+        "link the targets with ThinLTO, as a library or as --program, and take the modules as they are after importing"
     )
-    add(
-        "--linked",
-        action="store_true",
-        help="link the targets with ThinLTO, as a library or as --program, and take the modules as they are after"
-        " importing",
-    )
-    add(
-        "--library_flag",
-        action="append",
-        default=[],
-        help="option of --linked's link, for a project whose links of shared libraries take whole archives themselves;"
-        f" may be given again. Default: {' '.join(source_root.LIBRARY_FLAGS)}",
-    )
+    add("--linked", action="store_true", help=text)
+    text = "option of --linked's link, for a project whose links of shared libraries take whole archives themselves"
+    default = f"may be given again. Default: {' '.join(source_root.LIBRARY_FLAGS)}"
+    add("--library_flag", action="append", default=[], help=f"{text}; {default}")
     add("--part", default="", help="N/M: the N-th of M parts of the objects; not with --linked. Default: all objects")
     add("--program", default="", help="path, in gn's folder, of a program that the targets link")
-    add(
-        "--program_output",
-        type=pathlib.Path,
-        help="folder for --program, which is kept, and for what a link of it reads",
-    )
-    for tool in ("gn", "ninja", "python"):
-        add(f"--{tool}", type=pathlib.Path, required=True, help=f"the program {tool}")
-    add(
-        "--toolchain",
-        action="append",
-        default=[],
-        help="NAME=PATH: a folder or file that is //mlgo_toolchain/NAME to the build",
-    )
-    add(
-        "--placed",
-        action="append",
-        default=[],
-        help="NAME=PATH: a folder or file that is //NAME to the build, beside the files of the tree",
-    )
-    add("--copied", action="append", default=[], help="folder of the tree of which the build sees a copy, not a link")
-    add(
-        "--path",
-        action="append",
-        default=[],
-        help="folder below //mlgo_toolchain with programs that are started by name",
-    )
-    add("--env", action="append", default=[], help="NAME=VALUE in the environment of the build")
-    text = "file that changes when an input changes"
-    add("--fingerprints", type=pathlib.Path, action="append", default=[], help=text)
+    text = "folder for --program, which is kept, and for what a link of it reads"
+    add("--program_output", type=pathlib.Path, help=text)
     add("--licence", required=True, help="SPDX expression of modules whose source states none")
-    add(
-        "--jobs",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        help="commands at a time; changes no result. Default: one per core",
-    )
+    text = "commands at a time; changes no result. Default: one per core"
+    add("--jobs", type=int, default=len(os.sched_getaffinity(0)), help=text)
     return parser
-
-
-def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
-    for value in values:
-        if "=" not in value:
-            raise RunError(f"--{flag}={value}", "has no `=`", "give NAME=VALUE")
-    return dict(value.split("=", 1) for value in values)
 
 
 def make(flags: argparse.Namespace) -> None:
@@ -169,18 +119,8 @@ def make(flags: argparse.Namespace) -> None:
         wrong = "is not supported: a program is kept in a folder, and the one of a ThinLTO link is not kept"
         remedy = "Give both without --linked, or --program alone with it"
         raise RunError(f"--program={flags.program} --program_output={flags.program_output}", wrong, remedy)
-    project = Project(
-        tree=flags.tree,
-        tools=gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute()),
-        python=flags.python,
-        arguments=_pairs("gn_arg", flags.gn_arg),
-        environment=_pairs("env", flags.env),
-        toolchain={name: pathlib.Path(path) for name, path in _pairs("toolchain", flags.toolchain).items()},
-        path=flags.path,
-        fingerprints=flags.fingerprints,
-        placed={name: pathlib.Path(path) for name, path in _pairs("placed", flags.placed).items()},
-        copied=flags.copied,
-    )
+    content = files.read_json(flags.project, "gn project", "Build it again")
+    project = project_of(content, lambda path: pathlib.Path(path).absolute())
     as_library = flags.linked and not flags.program
     library_flags = (flags.library_flag or source_root.LIBRARY_FLAGS) if as_library else None
     configured = configure(project, flags.work, flags.target, library_flags)
@@ -191,7 +131,7 @@ def make(flags: argparse.Namespace) -> None:
         "output_dir": flags.output.absolute(),
         "licence": flags.licence,
         "max_failures": 0,
-        "allow_file_root": (flags.tree, configured.layout.source, *named),
+        "allow_file_root": (project.tree, configured.layout.source, *named),
     }
     if part:
         objects = _compile_part(configured, part, flags.jobs)

@@ -58,11 +58,12 @@ def runfile(file):
     """
     return file.short_path[3:] if file.short_path.startswith("../") else "_main/" + file.short_path
 
-def gn_project(ctx):
+def gn_project(ctx, place = runfile):
     """The project that the attributes GN_PROJECT_ATTRIBUTES describe.
 
     Args:
       ctx: of a rule with these attributes.
+      place: File -> how the content names it.
 
     Returns:
       A struct: `content`, fields of a JSON file that mlgo/corpus/gn/gn_build.py reads; `files`, a depset of what they name.
@@ -74,15 +75,15 @@ def gn_project(ctx):
         content = {
             "copied": ctx.attr.copied,
             "env": ctx.attr.env,
-            "fingerprints": [runfile(file) for file in ctx.files.fingerprints],
-            "gn": runfile(ctx.executable.gn),
+            "fingerprints": [place(file) for file in ctx.files.fingerprints],
+            "gn": place(ctx.executable.gn),
             "gn_args": ctx.attr.gn_args,
-            "ninja": runfile(ctx.executable.ninja),
+            "ninja": place(ctx.executable.ninja),
             "path": ctx.attr.path,
-            "placed": {name: runfile(file) for name, file in placed.items()},
-            "python": runfile(ctx.executable.python),
-            "toolchain": {name: runfile(file) for name, file in toolchain.items()},
-            "tree": runfile(tree),
+            "placed": {name: place(file) for name, file in placed.items()},
+            "python": place(ctx.executable.python),
+            "toolchain": {name: place(file) for name, file in toolchain.items()},
+            "tree": place(tree),
         },
         files = depset(
             [tree] + toolchain.values() + placed.values() + programs + ctx.files.fingerprints,
@@ -116,19 +117,21 @@ GnProgramInfo = provider(
     },
 )
 
+def _path(file):
+    return file.path
+
 def _gn_corpus_impl(ctx):
     directory = ctx.actions.declare_directory(ctx.label.name)
-    tree = only_file(ctx, ctx.attr.tree, "tree")
-    toolchain, placed = _named_files(ctx, "toolchain"), _named_files(ctx, "placed")
+    project = gn_project(ctx, _path)
+    description = ctx.actions.declare_file(ctx.label.name + ".project.json")
+    ctx.actions.write(description, json.encode_indent(project.content, indent = " ") + "\n")
     arguments = ctx.actions.args()
-    arguments.add_all([tree], format_each = "--tree=%s", expand_directories = False)
+    arguments.add(description, format = "--project=%s")
 
     # Not declared, so that Bazel leaves it alone: an interrupted build goes on there.
     arguments.add(directory.path + ".build", format = "--work=%s")
     arguments.add_all([directory], format_each = "--output=%s", expand_directories = False)
     arguments.add_all(ctx.attr.targets, format_each = "--target=%s")
-    for name, value in ctx.attr.gn_args.items():
-        arguments.add("--gn_arg=%s=%s" % (name, value))
     if ctx.attr.linked:
         arguments.add("--linked")
         arguments.add_all(ctx.attr.library_flags, format_each = "--library_flag=%s")
@@ -143,26 +146,11 @@ def _gn_corpus_impl(ctx):
         if not ctx.attr.linked:
             program = ctx.actions.declare_directory(ctx.label.name + ".program")
             arguments.add_all([program], format_each = "--program_output=%s", expand_directories = False)
-    arguments.add(ctx.executable.gn, format = "--gn=%s")
-    arguments.add(ctx.executable.ninja, format = "--ninja=%s")
-    arguments.add(ctx.executable.python, format = "--python=%s")
-    for name, folder in toolchain.items():
-        arguments.add_all([folder], format_each = "--toolchain=" + name + "=%s", expand_directories = False)
-    for name, folder in placed.items():
-        arguments.add_all([folder], format_each = "--placed=" + name + "=%s", expand_directories = False)
-    arguments.add_all(ctx.attr.copied, format_each = "--copied=%s")
-    arguments.add_all(ctx.attr.path, format_each = "--path=%s")
-    for name, value in ctx.attr.env.items():
-        arguments.add("--env=%s=%s" % (name, value))
-    arguments.add_all(ctx.files.fingerprints, format_each = "--fingerprints=%s")
     arguments.add(ctx.attr.licence, format = "--licence=%s")
     ctx.actions.run(
         executable = ctx.executable._make,
         arguments = [arguments],
-        inputs = depset(
-            [tree] + toolchain.values() + placed.values() + ctx.files.fingerprints,
-            transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
-        ),
+        inputs = depset([description], transitive = [project.files]),
         tools = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python],
         outputs = [directory] + ([program] if program else []),
         mnemonic = "GnCorpus",
