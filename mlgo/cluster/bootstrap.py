@@ -33,7 +33,7 @@ def compile_on_node(code: list, digest: str, parcel: bytes, sources: dict[str, l
       digest: its sha256 (hex).
       sources: by sha256, references to the pieces of the contents that the parcel names.
 
-    Returns: the node's id; what does not confine compiles here (`mlgo.compiler.confinement.missing_protections`); and
+    Returns: the node's id; what does not confine compiles here (`mlgo.compiler.process.missing_protections`); and
       the packed outcome.
     Raises: UnusableNode; ChangedFile.
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from mlgo.cluster.blobs import BlobCache, DamagedBlob
 from mlgo.cluster.parcel import Parcel
-from mlgo.compiler import confinement, machine, scratch
+from mlgo.compiler import machine, process, scratch
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus import corpus as corpora
@@ -59,8 +59,8 @@ def outcome_of(message: bytes) -> CompileResult | CompileFailure:
 
 @functools.cache
 def missing_protections() -> str | None:
-    """What does not confine compiles here (`mlgo.compiler.confinement.missing_protections`)."""
-    return confinement.missing_protections(confinement.limited_exec())
+    """What does not confine compiles here (`mlgo.compiler.process.missing_protections`)."""
+    return process.missing_protections(process.limited_exec())
 
 
 @functools.cache

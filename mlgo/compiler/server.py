@@ -17,9 +17,8 @@ from collections.abc import Iterator, Sequence
 
 from mlgo.compiler import machine
 from mlgo.compiler.compile import compiler_environment
-from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.hang import HangGuard
-from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, ProcessOutcome
+from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, Confinement, ProcessOutcome
 from mlgo.compiler.request import CompileDisturbed, CompileLimits
 from mlgo.run.exit_codes import RunError
 

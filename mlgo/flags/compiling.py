@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags
 
-from mlgo.compiler import confinement, server_executor
+from mlgo.compiler import process, server_executor
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.executor import CountingExecutor, Executor, available_cores
 from mlgo.compiler.request import CompileLimits
@@ -180,7 +180,7 @@ def executor_from_flags(clang: pathlib.Path, workers: int | None) -> Iterator[Ex
     else:
         program = FLAGS.compile_server and locate.user_path(FLAGS.compile_server)
         executor = server_executor.executor_for(clang, workers or available_cores(), program, tell)
-        if (missing := confinement.missing_protections(clang)) is not None:
+        if (missing := process.missing_protections(clang)) is not None:
             tell(missing)
     with contextlib.closing(CountingExecutor(executor, tell)) as counting:
         yield counting

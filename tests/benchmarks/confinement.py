@@ -9,9 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from mlgo.compiler.compile import Runner, compile_module, compiler_environment
-from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.inputs import place_inputs
-from mlgo.compiler.process import Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
+from mlgo.compiler.process import Cancellation, Confinement, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
 from mlgo.compiler.scratch import scratch_directory
 from mlgo.compiler.server import CompileServer

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from unittest import mock
 
 from mlgo.compiler.compile import clang_command, compile_module, compiler_environment
-from mlgo.compiler.confinement import Confinement
 from mlgo.compiler.inputs import place_inputs
-from mlgo.compiler.process import Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
+from mlgo.compiler.process import Cancellation, Confinement, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.server import STDOUT, CompileServer
 from mlgo.compiler.server_executor import ServerExecutor

@@ -11,10 +11,17 @@ import sys
 import unittest
 from collections.abc import Iterator
 
-from mlgo.compiler import confinement as compiler_confinement
 from mlgo.compiler.compile import compiler_environment
-from mlgo.compiler.confinement import Confinement, limited_exec, missing_in, missing_protections
-from mlgo.compiler.process import LimitedProcess, ProcessOutcome, wait_for_end
+from mlgo.compiler.process import (
+    Confinement,
+    LimitedProcess,
+    ProcessOutcome,
+    described,
+    limited_exec,
+    missing_in,
+    missing_protections,
+    wait_for_end,
+)
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.run import locate
 
@@ -102,7 +109,7 @@ class WallsTestCase(ScratchTestCase):
             self.skipTest(f"Landlock {version} is needed, this kernel has {found or 'none'}")
 
     def described(self) -> dict[str, int]:
-        lines = compiler_confinement.described(self.program).splitlines()
+        lines = described(self.program).splitlines()
         return {name: int(value) for name, value in (line.split() for line in lines)}
 
 

@@ -8,8 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 
-from mlgo.compiler.confinement import Confinement
-from mlgo.compiler.process import run_confined
+from mlgo.compiler.process import Confinement, run_confined
 from mlgo.compiler.verification.linked import linked_object
 from mlgo.corpus import elf, properties
 from mlgo.corpus.command import CommandError, CompileCommand
