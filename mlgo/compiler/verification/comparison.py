@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mlgo.compiler.process import Confinement, run_confined
 from mlgo.compiler.verification.linked import linked_object
@@ -150,8 +151,7 @@ def without_file_offsets(content: bytes) -> tuple | None:
     return (file.header, parts) if parts else None
 
 
-@dataclasses.dataclass(frozen=True)
-class _Section:
+class _Section(NamedTuple):
     """What is compared of a section."""
 
     name: str
@@ -161,8 +161,7 @@ class _Section:
     content: bytes
 
 
-@dataclasses.dataclass(frozen=True)
-class _Object:
+class _Object(NamedTuple):
     """What is compared of an ELF object: its sections in their order, and the symbols that it defines."""
 
     sections: tuple[_Section, ...]

@@ -250,8 +250,7 @@ def add_modules(
             return error
 
     # Threads: the work is reading, and hashing that lets go of the interpreter.
-    contents = read_ahead(read_one, objects, workers, workers * _READ_AHEAD)
-    for (name, found), content in zip(objects, contents):
+    for (name, found), content in zip(objects, read_ahead(read_one, objects, workers, workers * _READ_AHEAD)):
         if isinstance(content, LeftOut):
             left_out.append(Omission(name, content.kind, content.reason))
         else:
