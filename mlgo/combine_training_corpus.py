@@ -27,7 +27,7 @@ def run(arguments: list[str]) -> int:
     add_verbosity(parser)
     flags = parser.parse_args(arguments)
     root = locate.user_path(flags.root_dir)
-    parts = combination.combine(root).modules
+    parts = combination.combine(root)
     if not is_quiet(flags.verbosity):
         for name, count in parts.items():
             tell(f"{count:>8,} modules of {name}")

@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
         raise RunError("the programs", wrong, "Name others", ExitCode.NOTHING_PRODUCED)
     output = folder.path / _CORPUS
     shutil.rmtree(output, ignore_errors=True)  # An interrupted command may have left a part of it.
-    made = combination.combine_copies(output, parts).modules
+    made = combination.combine_copies(output, parts)
     tell(f"done {sum(made.values()):,} modules of {len(made)} programs -> {output}")
     return ExitCode.TOO_MANY_FAILURES if left_out else ExitCode.DONE
 

@@ -9,7 +9,6 @@ those files are linked into ROOT/files/... too; their names begin with a digest,
 names. The parts remain corpora.
 """
 
-import dataclasses
 import errno
 import os
 import pathlib
@@ -36,16 +35,10 @@ from mlgo.run.printable import printable_message
 from mlgo.run.regular_file import open_regular
 
 
-@dataclasses.dataclass(frozen=True)
-class Combined:
-    """What was combined: modules of each part, by its folder's name, sorted."""
-
-    modules: dict[str, int]
-
-
-def combine(root: pathlib.Path) -> Combined:
+def combine(root: pathlib.Path) -> dict[str, int]:
     """Writes ROOT/corpus_description.json over the corpora in the folders directly below `root`.
 
+    Returns: how many modules each part has, by its folder's name, sorted.
     Raises:
       CorpusError: a part is broken.
       RunError: there is no part, a part is unfinished, two parts differ by more than their modules, a file cannot be
@@ -56,17 +49,13 @@ def combine(root: pathlib.Path) -> Combined:
         return _combined(root, folders)
 
 
-def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> Combined:
+def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> dict[str, int]:
     parts = {path.name: Corpus.load(path) for path in folders}
     descriptions = {name: _without_modules(corpus) for name, corpus in parts.items()}
     first = next(iter(parts))
     for name, description in descriptions.items():
-        differing = sorted(
-            key
-            for key in description.keys() | descriptions[first].keys()
-            if description.get(key) != descriptions[first].get(key)
-        )
-        if differing:
+        keys = description.keys() | descriptions[first].keys()
+        if differing := sorted(key for key in keys if description.get(key) != descriptions[first].get(key)):
             key = differing[0]
             raise RunError(
                 f"--root_dir={root}",
@@ -84,10 +73,10 @@ def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> Combined:
         (root / LICENCES_NAME).unlink(missing_ok=True)
     content = {**descriptions[first], "modules": sorted(licences)}
     files.write_atomically(root / DESCRIPTION_NAME, encode(content))
-    return Combined({name: len(corpus.modules) for name, corpus in parts.items()})
+    return {name: len(corpus.modules) for name, corpus in parts.items()}
 
 
-def combine_copies(output: pathlib.Path, corpora: Mapping[str, pathlib.Path]) -> Combined:
+def combine_copies(output: pathlib.Path, corpora: Mapping[str, pathlib.Path]) -> dict[str, int]:
     """Copies the corpora to `output`/NAME, and combines them there.
 
     Raises: CorpusError, RunError: see `combine`.
@@ -136,7 +125,9 @@ def _share(source: pathlib.Path, target: pathlib.Path) -> None:
             return
         try:
             # What a link leads to is copied: a hard link would make a file outside a part of the corpus.
-            os.link(_regular(source), target, follow_symlinks=False)
+            if source.is_symlink():
+                raise OSError(errno.ELOOP, "is a symbolic link")
+            os.link(source, target, follow_symlinks=False)
         except OSError:
             # A link, another file system, or one without hard links.
             with open_regular(source, MAX_FILE_BYTES) as descriptor:
@@ -144,13 +135,6 @@ def _share(source: pathlib.Path, target: pathlib.Path) -> None:
     except OSError as error:
         wrong = f"cannot be written: {error.strerror}"
         raise RunError(f"{target}", wrong, "make it writable, or free space") from error
-
-
-def _regular(path: pathlib.Path) -> pathlib.Path:
-    """`path`, if it is no link. Raises: OSError: it is one."""
-    if path.is_symlink():
-        raise OSError(errno.ELOOP, "is a symbolic link")
-    return path
 
 
 def _copy(descriptor: int, target: pathlib.Path) -> None:
