@@ -119,7 +119,7 @@ class Comparer:
 def _other_names(original: bytes, compiled: bytes, embedded: Sequence[str]) -> str | None:
     """The local names in which two objects differ, of which the linker takes the same; None: it does not."""
     theirs, ours = linked_object(original, embedded), linked_object(compiled, embedded)
-    if theirs is None or ours is None or theirs.linked != ours.linked:
+    if theirs is None or ours is None or theirs != ours:
         return None
     return f"{_listed(sorted(theirs.names - ours.names))} -> {_listed(sorted(ours.names - theirs.names))}"
 

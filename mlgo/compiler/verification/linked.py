@@ -44,24 +44,19 @@ class Part:
 
 
 @dataclasses.dataclass(frozen=True)
-class Linked:
-    """Attributes: header: class, byte order, machine, flags; parts; symbols: the global ones in their order, then the
-    sorted local ones without their names."""
+class LinkedObject:
+    """An object as the linker takes it. Two are equal where the linker reads the same of them.
+
+    Attributes:
+      header: class, byte order, machine, flags.
+      symbols: the global ones in their order, then the sorted local ones without their names.
+      names: of its local symbols and the sections that are named after them, which do not count.
+    """
 
     header: tuple
     parts: tuple[Part, ...]
     symbols: tuple
-
-
-@dataclasses.dataclass(frozen=True)
-class LinkedObject:
-    """An object as the linker takes it, and the names that do not count.
-
-    Attributes: linked; names: of its local symbols and the sections that are named after them.
-    """
-
-    linked: Linked
-    names: frozenset[str]
+    names: frozenset[str] = dataclasses.field(compare=False)
 
 
 def linked_object(content: bytes, without: Collection[str]) -> LinkedObject | None:
@@ -114,7 +109,7 @@ class _Reader:
         names = {name for name, symbol in own if symbol.binding == _STB_LOCAL}
         names |= {self._names[index] for index, part in zip(self._places, parts) if part.name != self._names[index]}
         # The number of sections and that of their names count the tables too.
-        return LinkedObject(Linked((ident, *header[:-2]), parts, (symbols, local)), frozenset(names))
+        return LinkedObject((ident, *header[:-2]), parts, (symbols, local), frozenset(names))
 
     def _labels(self) -> dict[int, list[str]]:
         """Section -> names of the local functions and variables in it."""

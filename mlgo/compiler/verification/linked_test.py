@@ -49,8 +49,7 @@ class LinkedTest(unittest.TestCase):
                 cls.objects[name] = target.read_bytes()
 
     def linked(self, content: bytes):
-        found = linked_object(content, _EMBEDDED)
-        return None if found is None else found.linked
+        return linked_object(content, _EMBEDDED)
 
     @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
     @given(st.data())
@@ -88,8 +87,8 @@ class LinkedTest(unittest.TestCase):
         embedding = self.objects["embedding"]
         without = linked_object(embedding, ())
         assert without is not None
-        self.assertNotEqual(self.linked(embedding), without.linked)
-        self.assertEqual(len(without.linked.parts), len(self.linked(embedding).parts) + 2)
+        self.assertNotEqual(self.linked(embedding), without)
+        self.assertEqual(len(without.parts), len(self.linked(embedding).parts) + 2)
         self.assertEqual(self.linked(_renamed(embedding, {})), self.linked(embedding))
 
     def test_what_is_no_relocatable_object(self):
