@@ -42,13 +42,9 @@ def preflight(clang: str | os.PathLike[str], problem: Problem) -> None:
             wrong = f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
             remedy = f"Give --problem={problem.folder}+{STOCK}, or {_BUILD_IT}"
             raise RunError(read, f"{wrong} ({failure.detail})", remedy)
-        raise RunError(
-            read,
-            f"has no ML support for {problem.name}: it does not know the flags"
-            f" {' '.join(problem.development_flags('LOG', None))}"
-            f" ({failure.detail})",
-            _BUILD_IT,
-        )
+        wanted = " ".join(problem.development_flags("LOG", None))
+        wrong = f"has no ML support for {problem.name}: it does not know the flags {wanted} ({failure.detail})"
+        raise RunError(read, wrong, _BUILD_IT)
     raise RunError(read, f"fails on a module of one function: {failure.kind.value}, {failure.detail}", _BUILD_IT)
 
 

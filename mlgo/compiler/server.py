@@ -70,11 +70,11 @@ class CompileServer:
                 ours.close()
                 if machine.is_shortage(error):
                     raise
-                raise RunError(
-                    f"compile server {os.fspath(program)}",
-                    f"cannot be started: {error.strerror}",
-                    "build it with ./bazelw build //development:compile_server, or leave it out: it only saves time",
-                ) from error
+                subject, wrong = f"compile server {os.fspath(program)}", f"cannot be started: {error.strerror}"
+                remedy = (
+                    "build it with ./bazelw build //development:compile_server, or leave it out: it only saves time"
+                )
+                raise RunError(subject, wrong, remedy) from error
         self._socket = ours
 
     @property

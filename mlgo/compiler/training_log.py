@@ -147,11 +147,10 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
         wrong = f"the header names {twice!r} twice"
         raise TrainingLogError(at, wrong, "rename that output in the model's output_spec.json")
     if (default := problem.default_decision_spec) is not None and tensors[-2] != default:
-        raise TrainingLogError(
-            at,
-            f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}",
-            _OTHER_COMPILER,
+        wrong = (
+            f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}"
         )
+        raise TrainingLogError(at, wrong, _OTHER_COMPILER)
     score = header.get("score")
     if score is not None and (logged := _tensor_spec(score, at)) != problem.logged_score_spec:
         wanted = "absent" if problem.logged_score_spec is None else _describe(problem.logged_score_spec)

@@ -57,12 +57,9 @@ def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> dict[str, 
         keys = description.keys() | descriptions[first].keys()
         if differing := sorted(key for key in keys if description.get(key) != descriptions[first].get(key)):
             key = differing[0]
-            raise RunError(
-                f"--root_dir={root}",
-                f"the corpora {first} and {name} differ in {key} ({_shown(descriptions[first], key)} and"
-                f" {_shown(description, key)}), and one description has to do for both",
-                "make them alike, or combine only those that are",
-            )
+            values = f"{_shown(descriptions[first], key)} and {_shown(description, key)}"
+            wrong = f"the corpora {first} and {name} differ in {key} ({values}), and one description has to do for both"
+            raise RunError(f"--root_dir={root}", wrong, "make them alike, or combine only those that are")
     for corpus in parts.values():
         for carried in corpus.carried_files:
             _share(corpus.path / carried, root / carried)

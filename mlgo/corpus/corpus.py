@@ -342,13 +342,9 @@ def _load(storage: storages.Storage, allowed_options: tuple[str, ...]) -> Corpus
     shown = storage.shown(DESCRIPTION_NAME)
     if any(storage.missing([DESCRIPTION_NAME])):
         unfinished = not any(storage.missing([UNFINISHED_NAME]))
-        raise CorpusError(
-            f"the corpus description ({shown})",
-            "does not exist",
-            "run the command that was writing this corpus again: it goes on where it stopped"
-            if unfinished
-            else MAKE_IT_AGAIN,
-        )
+        goes_on = "run the command that was writing this corpus again: it goes on where it stopped"
+        remedy = goes_on if unfinished else MAKE_IT_AGAIN
+        raise CorpusError(f"the corpus description ({shown})", "does not exist", remedy)
     if storage.size(DESCRIPTION_NAME) > files.MAX_JSON_BYTES:
         raise CorpusError(f"the corpus description ({shown})", f"is larger than {files.MAX_JSON_BYTES} bytes")
     description = parse_description(storage.read(DESCRIPTION_NAME), shown)

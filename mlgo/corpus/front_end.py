@@ -61,12 +61,10 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
     version = _VERSION.search(shown)
     if version is None or int(version["major"]) != llvm_major:
         found = version[0] if version else f"something that shows {shown.strip().splitlines()[:1]}"
-        raise RunError(
-            "the C++ toolchain's compiler",
-            f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it",
-            "register @mlgo//toolchains/cc:clang_toolchain, or build with"
-            " --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
-        )
+        wrong = f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it"
+        toolchain = "@mlgo//toolchains/cc:clang_toolchain"
+        remedy = f"register {toolchain}, or build with --extra_toolchains={toolchain}"
+        raise RunError("the C++ toolchain's compiler", wrong, remedy)
     jobs = [
         [re.sub(r"\\(.)", r"\1", word, flags=re.DOTALL) for word in _QUOTED.findall(line)]
         for line in re.split(r'\n(?= ")', shown)

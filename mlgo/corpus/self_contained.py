@@ -131,11 +131,11 @@ class FileRoots:
             return
         leads = "" if str(place) == os.fspath(path) else f" (it is {place})"
         # In the clause, and not only in the remedy: reports of single objects keep the clause.
-        raise FileOutside(
-            f"file {os.fspath(path)}",
-            f"lies outside of the build{leads}; {FLAG}={place.parent} allows it",
-            "Give that flag if the file may be published with the corpus, or build without the option that names it",
+        wrong = f"lies outside of the build{leads}; {FLAG}={place.parent} allows it"
+        remedy = (
+            "Give that flag if the file may be published with the corpus, or build without the option that names it"
         )
+        raise FileOutside(f"file {os.fspath(path)}", wrong, remedy)
 
     def guarded(self, add_file: Callable[[pathlib.Path], str]) -> Callable[[pathlib.Path], str]:
         """`add_file`, which carries a file into the corpus, for files in these folders only."""

@@ -87,13 +87,10 @@ class Report:
             raise RunError(f"{self.objects:,} objects", wrong, self._remedy(), ExitCode.NOTHING_PRODUCED)
         if max_failures is not None and len(self.failures) > max_failures:
             first = self.failures[0]
-            raise RunError(
-                f"--max_failures={max_failures}",
-                f"{len(self.failures):,} of {self.objects:,} objects failed"
-                f" (first: {printable(first.name)}: {first.reason})",
-                "see extraction_report.json; the corpus has no description yet, a higher limit writes one",
-                ExitCode.TOO_MANY_FAILURES,
-            )
+            wrong = f"{len(self.failures):,} of {self.objects:,} objects failed"
+            named = f"(first: {printable(first.name)}: {first.reason})"
+            remedy = "see extraction_report.json; the corpus has no description yet, a higher limit writes one"
+            raise RunError(f"--max_failures={max_failures}", f"{wrong} {named}", remedy, ExitCode.TOO_MANY_FAILURES)
 
     def _counts(self) -> Counter:
         return Counter(omission.kind for omission in self.omissions)
