@@ -61,10 +61,12 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
     version = _VERSION.search(shown)
     if version is None or int(version["major"]) != llvm_major:
         found = version[0] if version else f"something that shows {shown.strip().splitlines()[:1]}"
-        wrong = f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it"
-        toolchain = "@mlgo//toolchains/cc:clang_toolchain"
-        remedy = f"register {toolchain}, or build with --extra_toolchains={toolchain}"
-        raise RunError("the C++ toolchain's compiler", wrong, remedy)
+        raise RunError(
+            "the C++ toolchain's compiler",
+            f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it",
+            "register @mlgo//toolchains/cc:clang_toolchain, or build with"
+            " --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
+        )
     jobs = [
         [re.sub(r"\\(.)", r"\1", word, flags=re.DOTALL) for word in _QUOTED.findall(line)]
         for line in re.split(r'\n(?= ")', shown)
@@ -72,12 +74,17 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
     ]
     commands = [words[1:] for words in jobs if words[1:2] == ["-cc1"]]
     if len(commands) != 1 or "-x" not in commands[0]:
-        wrong = f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}"
-        raise RunError("the compile", wrong, "compile for one target and from source in this configuration")
+        raise RunError(
+            "the compile",
+            f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}",
+            "compile for one target and from source in this configuration",
+        )
     if "-o" not in commands[0] or not _ACTIONS.intersection(commands[0]):
-        wrong = f"has a front end that writes no object: {' '.join(commands[0])[:_SHOWN_CHARACTERS]} ..."
-        remedy = "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M"
-        raise RunError("the compile", wrong, remedy)
+        raise RunError(
+            "the compile",
+            f"has a front end that writes no object: {' '.join(commands[0])[:_SHOWN_CHARACTERS]} ...",
+            "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M",
+        )
     return commands[0]
 
 
@@ -114,12 +121,14 @@ def _run(command: Sequence[str], **options) -> subprocess.CompletedProcess:
     try:
         done = subprocess.run(command, text=True, errors="surrogateescape", check=False, **options)
     except OSError as error:
-        wrong = f"cannot be run: {error.strerror}"
-        raise RunError(f"compiler {command[0]}", wrong, "mend the C++ toolchain") from error
+        raise RunError(
+            f"compiler {command[0]}", f"cannot be run: {error.strerror}", "mend the C++ toolchain"
+        ) from error
     if done.returncode:
         sys.stderr.write(done.stderr or "")
-        wrong = f"ended with status {done.returncode}"
-        raise RunError(f"compiler {command[0]}", wrong, "mend the source: it must compile")
+        raise RunError(
+            f"compiler {command[0]}", f"ended with status {done.returncode}", "mend the source: it must compile"
+        )
     return done
 
 
