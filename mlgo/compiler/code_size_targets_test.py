@@ -109,7 +109,7 @@ class TargetsTest(unittest.TestCase):
                     for source in (_SOURCE, _SOURCE.replace("local", "inner"), _SOURCE.replace("99", "98"))
                 )
                 assert first is not None and renamed is not None and other is not None
-                self.assertNotEqual(first.linked, other.linked)
+                self.assertNotEqual(first, other)
                 self.assertNotEqual(first.names, renamed.names)
 
     def test_cut_and_damaged_objects_are_refused_or_read(self):

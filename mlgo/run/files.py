@@ -116,6 +116,7 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
     """The JSON value in `path`.
 
     Args:
+      path: the file.
       what: kind of file, for the message: "the trace manifest".
       remedy: what to do, for the message: "delete it; the trace is then made again".
 
@@ -129,7 +130,9 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
 def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     """The JSON value that `content` holds.
 
-    Args: subject: what was read, for the message: "the trace manifest (trace.json)".
+    Args:
+      subject: what was read, for the message: "the trace manifest (trace.json)".
+      remedy: what to do, for the message.
 
     Raises:
       RunError: `content` is not UTF-8, not JSON, or has what readers understand in different ways: NaN and infinite
@@ -146,8 +149,9 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     except UnicodeDecodeError as error:
         raise RunError(subject, f"is not UTF-8 at byte {error.start}", remedy) from error
     except json.JSONDecodeError as error:
-        wrong = f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}"
-        raise RunError(subject, wrong, remedy) from error
+        raise RunError(
+            subject, f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}", remedy
+        ) from error
     except RecursionError as error:
         raise RunError(subject, "is nested too deeply", remedy) from error
     except ValueError as error:  # Of a hook above.

@@ -88,8 +88,10 @@ def read_file(path: str | os.PathLike[str], most_bytes: int, what: str, remedy: 
     """The content of a file.
 
     Args:
+      path: the file.
       most_bytes: a larger file is refused.
       what: kind of file, for the message: "the trace manifest".
+      remedy: what to do, for the message.
 
     Raises: RunError: the file is absent, no regular file, too large, or cannot be read.
     """
