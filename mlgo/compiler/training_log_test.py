@@ -229,13 +229,12 @@ class DamagedLogTest(unittest.TestCase):
     def test_truncation_is_an_error_or_ends_between_entries(self, case, data):
         log = case[0]
         cut = log[: data.draw(strategies.integers(0, len(log) - 1))]
-        said = [outcome_of_reading(reader, cut) for reader in (read_training_log, read_with_file)]
-        self.assertEqual(said[0], said[1])
+        said = outcome_of_reading(read_with_file, cut)
         if b"\n" in cut:
-            self.assertEqual(outcome_of_reading(read_with_reference, cut), said[0])
-        if not isinstance(said[0], str):
+            self.assertEqual(outcome_of_reading(read_with_reference, cut), said)
+        if not isinstance(said, str):
             self.assertTrue(cut.endswith(b"\n"))
-            self.assertTrue(said[0][0])
+            self.assertTrue(said[0])
 
     @hypothesis.given(logs(), strategies.data())
     def test_changed_bytes_never_crash_and_the_scanners_agree(self, case, data):
