@@ -1,4 +1,4 @@
-"""Tests of mlgo.run.stages."""
+"""Stages that run once (mlgo/run/run_folder.py)."""
 
 import pathlib
 import tempfile
