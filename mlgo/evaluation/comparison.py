@@ -20,10 +20,8 @@ class FunctionRow:
     """One function that every side compiled with decisions.
 
     Attributes:
-      module, function: names.
       decisions, default_score: of the default.
-      scores: by policy name.
-      ratios: score divided by the default's, by policy name; below 1 is better.
+      scores, ratios: by policy name; a ratio is to the default's score, below 1 is better.
       seen: whether training compiled a function of this name, such as a template of a shared header.
     """
 
@@ -47,7 +45,6 @@ class Comparison:
       failed: module that failed on one side -> "SIDE: KIND".
       unmatched: functions without a decision on one side; they are not compared.
       weighted: sum of all scores against the default's, by policy name; None when there is none.
-      larger_is_better: whether the score is maximised.
     """
 
     rows: Sequence[FunctionRow]
@@ -89,9 +86,6 @@ def compare(
       sides: name -> module -> record, of the same modules; among them is DEFAULT.
       compared: the scores of a module that are compared one by one, as in CorpusScore.comparison_rows.
       ratio: of a score to the default's, as in Score.ratio: called with the default's score first; below 1 is better.
-      seed: of the bootstrap.
-      seen_functions: names of the functions that training compiled.
-      larger_is_better: whether the score is maximised.
 
     Raises: ValueError: the sides have different modules.
     """
@@ -136,8 +130,7 @@ def score_pairs(rows: Sequence[FunctionRow], policy: str) -> list[ScorePair]:
 
 
 def rows_to_csv(rows: Sequence[FunctionRow], policies: Sequence[str]) -> bytes:
-    """The rows as CSV with a header: module, function, decisions, scores and ratios of each policy, seen in
-    training."""
+    """The rows as CSV: module, function, decisions, scores and ratios of each policy, seen in training."""
     of_policies = [f"{name}_{what}" for name in policies for what in ("score", "ratio")]
     columns = ["module", "function", "default_decisions", "default_score", *of_policies, "seen_in_training"]
 

@@ -49,10 +49,7 @@ class Policies:
         return lambda side: model_of(names[side.policy]) if side.policy else None
 
     def program_sides(self, clang: pathlib.Path, model_of: ModelOf) -> list[Side]:
-        """The development clang without a policy, which is the default, and with each policy, for builds of programs.
-
-        Args: model_of: of `models_in`.
-        """
+        """The development clang without a policy, which is the default, and with each policy, to build programs."""
         found = [Side(DEFAULT, clang, decides_after_optimiser=self.problem.decides_after_optimiser)]
         for side in self.sides(clang):
             flags = self.problem.development_flags(None, str(model_of(side)))

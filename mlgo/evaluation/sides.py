@@ -45,8 +45,6 @@ class Side:
     """The policy or heuristic under comparison: a compiler, its flags, and the policy that it asks.
 
     Attributes:
-      name: name in tables and of folders.
-      clang: the compiler.
       flags: flags besides those of all sides, such as ("-mllvm", "-inline-threshold=15").
       policy: problem and digest of the policy whose model a development clang asks; "": none is asked.
       model_flags: flags that name the model's files on this machine, and are not part of the digest.
@@ -132,7 +130,6 @@ def costs_from_flags(
 ) -> list[CalleeSavedCost]:
     """The costs that --callee_saved_costs and --csr_first_time_costs name, without repetition.
 
-    Args: problem: for which they are given.
     Raises: RunError: a value is no whole number from 1 to 2^32 - 1, or no register allocator decides `problem`.
     """
     given = (("--callee_saved_costs", by_function, False), ("--csr_first_time_costs", everywhere, True))
@@ -164,7 +161,7 @@ def side_and_cost(name: str) -> tuple[str, CalleeSavedCost] | None:
 
 
 def compiler_sides(values: Sequence[str], taken: Collection[str]) -> list[Side]:
-    """The further compilers that --compiler names. Args: taken: names that they cannot have.
+    """The further compilers that --compiler names, without the names `taken`.
 
     Raises: RunError: a value is not NAME=PATH[,FLAG...], its name is taken, or there is no such program.
     """
@@ -207,10 +204,7 @@ def best_without_ml(ratios: Mapping[str, float]) -> str | None:
 
 
 def without_ml_text(ratios: Mapping[str, float]) -> str:
-    """For the end of a sentence: "; the same without ML: threshold_15 -0.80 %"; "": no option was measured.
-
-    Args: as of best_without_ml.
-    """
+    """The end of a sentence: "; the same without ML: threshold_15 -0.80 %"; "" where no option was measured."""
     if (best := best_without_ml(ratios)) is None:
         return ""
     if best == DEFAULT:

@@ -34,9 +34,7 @@ class RatioSummary:
     """Score ratios of a set of functions; below 1 means better than the default.
 
     Attributes:
-      functions: number of ratios.
       modules: number of modules with ratios.
-      geometric_mean: of the ratios.
       low, high: 95 % bootstrap interval of the geometric mean.
       better, worse, equal: number of ratios below, above and equal to 1.
     """
@@ -136,7 +134,6 @@ def summarize_sums(
     CACM 31(10), 1988. The estimate is the ratio estimator of W. G. Cochran, "Sampling Techniques", chapter 6.
 
     Args: pairs: module name -> (the policy's score, the default's) of each of its functions, all >= 0.
-
     Returns: `geometric_mean` is the ratio of the sums; better, worse and equal count functions. None: there is no
       function, or the default's sum is 0.
     Raises: ValueError: a score is negative or not finite.
@@ -162,7 +159,6 @@ def summarize_projects(ratios: Mapping[str, float]) -> RatioSummary | None:
     Student's, of the logarithms, because a bootstrap over two or three values is far too narrow.
 
     Args: ratios: project -> its ratio, > 0.
-
     Returns: `functions` and `modules` are the number of projects. None: there are fewer than two.
     Raises: ValueError: a ratio is not positive and finite.
     """
@@ -198,7 +194,6 @@ def summarize_programs(ratios: Mapping[str, float], seed: int) -> RatioSummary |
     and 4 programs excluded 0 % in 49, 25 and 12 % of 1,500 runs, Student's in 4 to 5 %.
 
     Args: ratios: program -> its ratio, > 0; seed: of the bootstrap.
-
     Returns: `functions` and `modules` are the number of programs; one program has no interval: its ends are the ratio.
       None: there is no program.
     Raises: ValueError: a ratio is not positive and finite.
@@ -231,10 +226,7 @@ class Spread:
 
 
 def spread_of(ratios: Mapping[str, float], seed: int) -> Spread | None:
-    """The spread of `ratios`; None: there are fewer than two.
-
-    Args: ratios: program or corpus -> its ratio to the default; seed: of the bootstrap.
-    """
+    """The spread of `ratios`, program or corpus -> its ratio to the default; None: there are fewer than two."""
     if len(ratios) < 2:
         return None
     by_ratio = sorted(sorted(ratios), key=lambda name: ratios[name])

@@ -47,12 +47,7 @@ class Claim(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """A claim and its reason.
-
-    Attributes:
-      claim: what may be said.
-      reason: for TOO_SMALL, what is missing: "only 2 modules were compared, and a claim needs 8"; else "".
-    """
+    """A claim, and for TOO_SMALL its reason: "only 2 modules were compared, and a claim needs 8"."""
 
     claim: Claim
     reason: str = ""
@@ -62,8 +57,7 @@ def judge(low: float, high: float, modules: int, changed: int) -> Judgement:
     """The judgement of a ratio to the default; below 1 is better.
 
     Args:
-      low, high: 95 % interval of the ratio.
-      modules: number of modules over which the interval was taken.
+      low, high: 95 % interval of the ratio, over `modules` modules.
       changed: number of functions or modules with a ratio other than 1.
     """
     if modules < MIN_MODULES:
@@ -128,11 +122,8 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Attributes:
-    claim: what is known.
-    evidence: of all measures, the first is the headline.
-    reason: of TOO_SMALL.
-    code: ratio of the bytes of code, which stand beside other measures; None: they are the headline, or unknown.
+    """What is known. The first evidence is the headline; `reason` is that of TOO_SMALL; `code` is the ratio of the
+    bytes of code, None where they are the headline or unknown.
     """
 
     claim: Claim
@@ -172,8 +163,7 @@ class Verdict:
 def verdict(evidence: Sequence[Evidence], code: float | None = None) -> Verdict:
     """The verdict that follows from `evidence`, whose first entry is the headline.
 
-    The measures disagree where one claims a gain and another a loss, unless the headline was counted. Else the headline
-    decides. Args: code: see Verdict.
+    The measures disagree where one claims a gain and another a loss, unless the headline was counted.
     """
     if not evidence:
         return Verdict(Claim.TOO_SMALL, (), "nothing was compared", code)
@@ -192,18 +182,13 @@ def corpus_verdict(
     counts: Evidence | None = None,
     code: float | None = None,
 ) -> Verdict:
-    """The verdict on one policy on one corpus.
+    """The verdict on one policy on one corpus. None: not measured.
 
     Where the corpus was linked, the code of the image decides: it is what a user gets, and a sum already. Else what
     programs executed decides, then the weighted sum of the scores, then their geometric mean.
 
-    Args:
-      unit: what is compared, "functions" or "modules".
-      mean: geometric mean of the ratios; None: nothing was compared.
-      weighted: None: there is no sum, or it was not recorded.
-      linked: ratio of the image's code; None: nothing was linked.
-      counts: what programs executed; None: none was counted.
-      code: ratio of the objects' code, for a score that is not about size; None: unknown.
+    Args: unit: of `mean`, "functions" or "modules"; code: ratio of the objects' code, for a score that is not about
+      size.
     """
     beside = [] if counts is None else [counts]
     if linked is not None:
@@ -241,11 +226,7 @@ def _between_corpora(summaries: Sequence[RatioSummary]) -> tuple[float, float, f
 
 
 def programs_of_corpus(by_program: Mapping[str, _Of], corpus: str, corpora: int) -> dict[str, _Of]:
-    """The entries of `by_program` that are of `corpus`.
-
-    Args: corpora: how many there are. With one, all programs are of it; with several, a program is of the corpus that
-      has its name.
-    """
+    """The entries of `by_program` that are of `corpus`: all of one corpus; of several, those of its name."""
     return {program: found for program, found in by_program.items() if corpora == 1 or program == corpus}
 
 
@@ -254,10 +235,6 @@ def counts_of_programs(ratios: Mapping[str, float], seed: int) -> Evidence | Non
 
     Programs join as one measure, because some of ten programs get worse under nearly every policy. The count of a
     single program is exact and claims what it shows, about this program.
-
-    Args:
-      ratios: program -> ratio of its executed instructions to the default's.
-      seed: of the interval over programs.
     """
     if len(ratios) == 1:
         ((program, ratio),) = ratios.items()

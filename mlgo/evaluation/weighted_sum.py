@@ -94,9 +94,7 @@ class WeightedSum:
 def weighted_sum(pairs: Sequence[ScorePair], seed: int, larger_is_better: bool = False) -> WeightedSum | None:
     """The weighted sum of `pairs`; None: there are none, or one side's sum is 0.
 
-    Args:
-      seed: of the bootstrap.
-      larger_is_better: whether the score is maximised; the ratio is then the default's sum divided by the policy's.
+    Args: larger_is_better: whether the score is maximised; the ratio is then the default's sum divided by the policy's.
     Raises: ValueError: a score is negative or not finite.
     """
     by_module: dict[str, list[tuple[float, float]]] = {}

@@ -92,12 +92,10 @@ def attribute(policy: QueriedPolicy, replayed: Replay, decisions: Sequence[int],
 def shapley(
     logits: Callable[[np.ndarray], np.ndarray], before: np.ndarray, after: np.ndarray, of_column: np.ndarray, count: int
 ) -> np.ndarray:
-    """float64 [count]: the contribution of each feature to the change of the logit from one row to another.
+    """float64 [count]: the contribution of each feature to the change of the logit from row `before` to `after`, both
+    [D].
 
-    Args:
-      logits: rows [K, D] -> [K].
-      before, after: [D].
-      of_column: as QueriedNetwork.of_column.
+    Args: logits: rows [K, D] -> [K]; of_column: as QueriedNetwork.of_column.
     """
     random = generator(0, "orders of features", count)
     orders = np.stack([random.permutation(count) for _ in range(_ORDERS // 2)])

@@ -40,8 +40,6 @@ class CorpusRequest:
       modules: how many modules are drawn; 0: all.
       decisions: about how many decisions the importance of features is measured on.
       repeats: how often each feature is permuted.
-      examples: how many decisions that differ are listed.
-      seed: seed of samples, permutations and bootstraps.
     """
 
     modules: int

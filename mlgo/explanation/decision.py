@@ -19,7 +19,6 @@ class Reason:
     """The contribution of one feature to one decision.
 
     Attributes:
-      feature: name.
       value: its value, for categorical decisions at the chosen position; of an embedding its Euclidean length.
       compared: the reference value: at the alternative for categorical decisions, else typical. None: there is none.
       adds: contribution to z or to the margin.
@@ -76,9 +75,7 @@ class ExplainedDecision:
 class Typical:
     """A typical state: lower medians over rows.
 
-    Attributes:
-      levels: [width], see typical_levels.
-      values: feature -> value, NaN taken as infinity.
+    Attributes: levels: [width], see typical_levels; values: feature -> value, NaN taken as infinity.
     """
 
     levels: np.ndarray
@@ -104,12 +101,7 @@ def explain(
     decisions: Sequence[int],
     typical: Typical,
 ) -> list[ExplainedDecision]:
-    """Explains some decisions of a module.
-
-    Args:
-      decisions: indices of observations.
-      typical: the reference of decisions that are not categorical.
-    """
+    """Explains some decisions of a module, by their indices; `typical` is the reference unless they are categorical."""
     number_of = {n: number for numbers in recorded.by_function().values() for number, n in enumerate(numbers)}
     open_ones = [n for n in decisions if has_alternative(replayed.observations, n)]
     why = attribute(policy, replayed, open_ones, typical.levels) if open_ones else None

@@ -21,16 +21,8 @@ from mlgo.trace.setup import CompileSetup
 
 @dataclasses.dataclass(frozen=True)
 class Explainer:
-    """A policy and the corpus that it is explained on.
-
-    Attributes:
-      problem, policy: what the policy decides, and the policy.
-      digest: digest of the policy.
-      corpus: all modules that may be compiled.
-      folder: folder of results and compiles.
-      setup: how modules are compiled.
-      clang_digest: digest of the compiler.
-      cxxfilt: llvm-cxxfilt; None: names stay mangled.
+    """A policy, its digest, and the corpus that it is explained on. Attributes: cxxfilt: llvm-cxxfilt; None: names stay
+    mangled.
     """
 
     problem: Problem
@@ -48,9 +40,8 @@ class Explainer:
         return queried_policy(self.policy, self.problem)
 
     def compiled(self, name: str, corpus: Corpus, under_policy: bool) -> pathlib.Path:
-        """The folder with the decisions recorded in `corpus`; compiles the modules that have no record yet.
-
-        Raises: RunError: too many modules fail.
+        """The folder with the decisions recorded in `corpus`, compiled where needed. Raises: RunError: too many modules
+        fail.
         """
         side = "policy" if under_policy else "default"
 
@@ -76,8 +67,7 @@ class Explainer:
     def replayed(self, folder: pathlib.Path, module: str, check: bool) -> View | None:
         """The recorded decisions of a module and the policy's answers in the same states; None: there are none.
 
-        Args: check: whether the policy took these decisions, so that its answers must be the same.
-        Raises: RunError: they are not.
+        Raises: RunError: `check`, and the answers are others, though the policy took these decisions.
         """
         found = recorded.load(folder, module, self.problem)
         if found is None:

@@ -23,12 +23,7 @@ _NOTHING = 0.005
 class Section:
     """Decisions in states of one origin.
 
-    Attributes:
-      title: the origin of the states.
-      remark: explanation of the origin.
-      decisions: the shown decisions, in their order.
-      total: number of decisions.
-      differing: number of decisions that differ from the heuristic's; None: unknown.
+    Attributes: total: number of decisions; differing: those that differ from the heuristic's; None: unknown.
     """
 
     title: str
@@ -45,8 +40,6 @@ class FunctionReport:
     Attributes:
       problem, policy, module, function: names; `policy` with the start of its digest.
       demangled: demangled names of the function and its callees.
-      outcome: lines about scores.
-      basis: explanation of the contributions.
       sections: by origin of the states.
       reasons: features shown per decision; 0: all that the policy uses.
       all_values: whether the values of all features are listed too.
@@ -80,10 +73,7 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
 
 
 def basis(choosing: bool, linear: bool, has_probabilities: bool, what: str) -> str:
-    """An explanation of the contributions.
-
-    Args: has_probabilities: whether more than decisions is known; what: over what the medians are taken.
-    """
+    """An explanation of the contributions. Args: what: over what the medians are taken."""
     whole = "the margin" if choosing else "z"
     start = (
         "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"

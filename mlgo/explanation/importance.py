@@ -23,12 +23,8 @@ from mlgo.run.determinism import generator
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """A share of decisions, in [0, 1], with its 95 % bootstrap interval over modules.
-
-    Attributes:
-      count: number of these decisions, averaged over repeats.
-      total: number of all decisions.
-      modules: number of modules.
+    """A share of decisions, in [0, 1], with its 95 % bootstrap interval over modules; `count` is a mean over
+    repeats.
     """
 
     count: float
@@ -52,7 +48,6 @@ class FeatureImportance:
     """The importance of one feature.
 
     Attributes:
-      feature: name.
       changed: share of decisions that change when it is permuted.
       confidence_lost: mean loss of the original decision's probability, in [-1, 1]; for continuous decisions the mean
         change, in units of the network's output; where only decisions are known, the share of `changed`.
@@ -64,11 +59,7 @@ class FeatureImportance:
 
 
 def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
-    """The share of all decisions.
-
-    Args: counts: module -> (decisions that count, all decisions).
-    Raises: ValueError: there is no decision.
-    """
+    """The share of all decisions, of module -> (those that count, all). Raises: ValueError: there is no decision."""
     totals = sum(total for _, total in counts.values())
     found = summarize_totals(counts, seed) if totals else None
     if found is None:
@@ -90,9 +81,7 @@ def importances(
 
     Args:
       sample: N states; their decisions are the policy's own.
-      modules: names.
       module_of: int [N], index into `modules`.
-      repeats: how often each feature is permuted; the shares are averages.
     """
     logits = policy.logits(sample)
     before = comparable(greedy_decisions(logits, sample), sample)
@@ -120,9 +109,8 @@ def importances(
 def permuted_levels(
     problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
-    """[M, D]: the sample's levels with one feature permuted; see the module's docstring.
-
-    Args: columns: bool [D], those of the feature.
+    """[M, D]: the sample's levels with one feature permuted, whose `columns` are bool [D]; see the module's
+    docstring.
     """
     source = np.arange(sample.row_count)
     if sample.kind == "categorical" and problem.observation_spec(feature).element_count == 1:

@@ -26,14 +26,11 @@ class FunctionRequest:
     """What is shown of a module.
 
     Attributes:
-      policy: the policy's name for the report.
       function: the function to explain; None: the only one, or a list of all functions.
       callsite: part of the name of the callees whose calls are shown; None: all calls.
-      only_different: whether only decisions that differ from the heuristic's are shown.
       limit: decisions shown per origin; 0: all.
       features: features shown per decision; 0: all that the policy uses.
       all_features: whether the features that the policy does not use are shown too.
-      html: file for the report as a page; None: no page.
     """
 
     policy: str
@@ -47,9 +44,8 @@ class FunctionRequest:
 
 
 def explain_module(explainer: Explainer, module: str, request: FunctionRequest) -> None:
-    """Prints the report of one function, or the list of the module's functions.
-
-    Raises: RunError: the module has no such decision, or a name is ambiguous.
+    """Prints the report of a function, or lists the module's. Raises: RunError: no such decision, or an ambiguous
+    name.
     """
     corpus = explainer.corpus.select([module])
     folders = [explainer.compiled(f"modules/{module}", corpus, under_policy) for under_policy in (False, True)]

@@ -33,7 +33,6 @@ class RecordedDecisions:
     """The N decisions of one module, in their order.
 
     Attributes:
-      module: name.
       contexts: names of functions, or call sites "CALLER\\nCALLEE".
       context: int32 [N], index into `contexts`, non-decreasing.
       features: observation name -> array [N, *shape].
@@ -77,10 +76,8 @@ class RecordedDecisions:
 def record_corpus(
     folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, title: str, model_dir: pathlib.Path | None
 ) -> Mapping[str, Any]:
-    """Compiles every module of `corpus` that has no record in `folder` yet, and records its decisions.
+    """Compiles the modules of `corpus` without a record in `folder` and records their decisions; returns counts.
 
-    Args: as compile_corpus (mlgo/trace/trace.py); without a model the heuristic decides.
-    Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed.
     """
 
@@ -111,11 +108,7 @@ def encode(log: TrainingLog, problem: Problem, heuristic_decided: bool) -> bytes
 
 
 def decode(content: bytes, what: str, module: str, problem: Problem) -> RecordedDecisions:
-    """Reads what `encode` wrote.
-
-    Args: what: the file, for messages.
-    Raises: RunError: the content is damaged, or of another problem.
-    """
+    """Reads what `encode` wrote. Raises: RunError: the content of `what` is damaged, or of another problem."""
     return _decoded(arrays.decode(content, what), what, module, problem)
 
 
@@ -141,10 +134,7 @@ def _decoded(found: Mapping[str, np.ndarray], what: str, module: str, problem: P
 
 
 def load(folder: pathlib.Path, module: str, problem: Problem) -> RecordedDecisions | None:
-    """The decisions in `module`; None: there are none, or it failed.
-
-    Raises: RunError: the file is damaged.
-    """
+    """The decisions in `module`; None: there are none, or it failed. Raises: RunError: the file is damaged."""
     path = _path(folder, module)
     if not path.exists():
         return None

@@ -93,10 +93,7 @@ class Replay:
 
 
 def replay(policy: QueriedPolicy, problem: Problem, recorded: RecordedDecisions) -> Replay:
-    """The answers of `policy` in the states of `recorded`.
-
-    Raises: RunError: the states are not those of a compile of this problem.
-    """
+    """The answers of `policy` in `recorded` states. Raises: RunError: they are not of a compile of this problem."""
     try:
         observations = policy.packed(recorded, recorded.taken)
         heuristic = recorded.heuristic
@@ -118,10 +115,7 @@ def replay(policy: QueriedPolicy, problem: Problem, recorded: RecordedDecisions)
 
 
 def with_decisions(observations: Observations, decisions: np.ndarray) -> Observations:
-    """The same states with other decisions.
-
-    Args: decisions: [N], as `Observations.actions`; each is legal in its state.
-    """
+    """The same states with other `decisions` [N], as `Observations.actions`; each is legal in its state."""
     if observations.kind != "categorical":
         return dataclasses.replace(observations, outputs=decisions.astype(np.float32))
     row_decision = np.repeat(decisions, np.diff(observations.offsets))
@@ -131,10 +125,7 @@ def with_decisions(observations: Observations, decisions: np.ndarray) -> Observa
 
 
 def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
-    """int64 [N]: equal where decisions do not differ; see the module's docstring.
-
-    Args: decisions: [N], as `Observations.actions`.
-    """
+    """int64 [N]: equal where `decisions` [N], as `Observations.actions`, do not differ; see the module's docstring."""
     if observations.kind != "continuous":
         return np.asarray(decisions, np.int64)
     order = np.zeros(len(decisions), np.int64)

@@ -19,9 +19,7 @@ class Shown:
     """The decisions to show.
 
     Attributes:
-      function: name.
       callees: for inlining, only calls of these; None: all.
-      only_different: only decisions that differ from the heuristic's, where that is known.
       limit: the most decisions of each compile; 0: all.
     """
 

@@ -36,11 +36,7 @@ def matching(wanted: str, names: Mapping[str, str]) -> list[str]:
 
 
 def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what: str) -> str:
-    """The only name that matches `wanted`.
-
-    Args:
-      names: as `matching`.
-      flag, what, of_what: for messages: "--function", "function", "module lib/a.cpp".
+    """The only name of `names` that matches `wanted`; the other arguments are for messages.
 
     Raises: RunError: none or several match; the message lists candidates.
     """

@@ -46,9 +46,6 @@ class ModuleView:
     """The figures of a module.
 
     Attributes:
-      module: name.
-      decisions: number of decisions.
-      differing: how many of them differ from the heuristic's.
       sample: some of the states, with the policy's decisions.
       ways: (heuristic's decision, policy's decision) -> number of differing decisions.
       candidates: the differing decisions with the largest margins.
@@ -105,10 +102,7 @@ class Explanation:
     """The content of explanation.json.
 
     Attributes:
-      problem: name.
       policy, corpus: digests.
-      seed: of samples, permutations and bootstraps.
-      repeats: permutations per feature.
       differs: share of decisions that differ from the heuristic's in the states of the default's compiles.
       own_differs: the same in the states of the policy's own compiles; None: the heuristic's answers are unknown there.
       ways: as ways_of.

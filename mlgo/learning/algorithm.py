@@ -14,9 +14,7 @@ class Algorithm:
     """One way to learn.
 
     Attributes:
-      name: of its folder, and in --algorithm.
       title: its name in sentences.
-      config: the class of its settings, which gin configures.
       learner: the name of its `Learner` in learner.py.
       figures: name -> title of the figures of an update that reports draw as curves.
       shown: names of the figures of an update that progress lines show.

@@ -55,10 +55,8 @@ class BcEpoch:
 class BcResult:
     """The cloned policy.
 
-    Attributes:
-      network: the weights of `best_epoch`.
-      epochs: what each epoch reached.
-      majority_accuracy: on the validation part, always answering the most frequent decision of the training part.
+    Attributes: majority_accuracy: on the validation part, always answering the most frequent decision of the training
+      part.
     """
 
     network: PolicyNetwork
@@ -97,7 +95,6 @@ def train_bc(
     With `resume_dir` every finished epoch is kept there, and an interrupted call with equal arguments continues after
     the last one, to the same bytes as without the interruption. A checkpoint of other arguments is an error.
 
-    Args: progress: advances once per epoch.
     Raises: RunError: the checkpoint is damaged or of other arguments, or the loss is not finite.
     """
     config, progress = config or BcConfig(), progress or Silent()
@@ -225,10 +222,7 @@ class Cloner:
     def __init__(
         self, network: PolicyNetwork, config: Any, kind: DecisionKind, optimizer: Mapping[str, np.ndarray] | None
     ):
-        """Args:
-        config: has `adam_epsilon`, `l2` and `label_smoothing`, as BcConfig.
-        optimizer: what `state()` returned together with these weights; None: a fresh start.
-        """
+        """Args: config: as BcConfig; optimizer: what `state()` returned with these weights; None: a fresh start."""
         self._rest = {n: w for n, w in network.weights.items() if not n.startswith("policy/")}
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)

@@ -53,9 +53,8 @@ _REMEDY = "Delete the directory to start this stage afresh, or restore it from a
 
 
 def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The arrays as .npz bytes: sorted by name, without the time stamps that numpy.savez leaves.
-
-    Raises: ValueError: an array holds Python objects.
+    """The arrays as .npz bytes: sorted by name, without numpy.savez's time stamps. Raises: ValueError: Python
+    objects.
     """
     return _archive_of(arrays).getvalue()
 
@@ -142,10 +141,7 @@ def remove_superseded(folder: str | os.PathLike[str], name: str) -> None:
 
 
 def load_checkpoint(folder: str | os.PathLike[str], name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-    """(arrays, facts) of checkpoint `name`; None when there is none.
-
-    Raises: RunError: it is there but damaged.
-    """
+    """(arrays, facts) of checkpoint `name`; None when there is none. Raises: RunError: it is there but damaged."""
     folder = pathlib.Path(folder)
     manifest_path = folder / f"{name}.json"
     if not manifest_path.exists():

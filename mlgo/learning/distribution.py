@@ -28,9 +28,7 @@ def decision_distribution(
     Args:
       logits: float32 [M].
       row_observation: int32 [M], sorted, in 0 .. B - 1.
-      batch: B.
       deviation: standard deviation of the noise of a continuous decision.
-      highest: `Observations.max_output`.
     """
     if kind == "categorical":
         return RowDistribution(logits, row_observation, batch)

@@ -40,11 +40,7 @@ class OnDivergence(enum.Enum):
 
 
 class DivergenceError(RunError):
-    """An update diverged. The weights from before it are unharmed on disk.
-
-    Attributes:
-      kind: what happened.
-    """
+    """An update diverged. The weights from before it are unharmed on disk."""
 
     def __init__(self, kind: Divergence, where: str, wrong: str, remedy: str):
         super().__init__(where, wrong, remedy, ExitCode.INTERNAL_ERROR)

@@ -105,10 +105,7 @@ def log_probabilities(logits: np.ndarray, observations: Observations) -> np.ndar
 
 
 def greedy_decisions(logits: np.ndarray, observations: Observations) -> np.ndarray:
-    """[N]: the greedy decisions, as `Observations.actions`; of a choice the lowest position among equals.
-
-    Args: logits: float32 [M], of the observations' rows.
-    """
+    """[N]: the greedy decisions, as `Observations.actions`, by logits float32 [M]; ties go to the lowest position."""
     if observations.kind == "binary":
         return (logits > 0).astype(np.int64)
     if observations.kind == "continuous":
@@ -120,9 +117,8 @@ def greedy_decisions(logits: np.ndarray, observations: Observations) -> np.ndarr
 
 
 def exact_network(weights: Weights) -> ExactNetwork:
-    """The policy part of `weights`, rounded to the grid.
-
-    Raises: RunError: a weight is not finite, or so large that no useful grid is exact.
+    """The policy part of `weights` on the grid. Raises: RunError: a weight is not finite, or too large for a useful
+    grid.
     """
     hidden = []
     unit, top = LEVEL_SCALE, TOP_LEVEL

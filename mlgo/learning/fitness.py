@@ -10,9 +10,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 def fitness_of(samples: Sequence[Sample], candidates: int, regression_penalty: float) -> tuple[np.ndarray, int]:
     """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that have
-    a sample of every candidate.
-
-    Raises: RunError: there is no such module.
+    a sample of every candidate. Raises: RunError: there is no such module.
     """
     by_module: dict[str, dict[int, Sample]] = {}
     for sample in samples:

@@ -32,9 +32,8 @@ from mlgo.run.exit_codes import RunError
 class Variant:
     """A policy that every module of an iteration is compiled with once.
 
-    Attributes:
-      network: the weights. Several variants may share one object, which is then converted once.
-      exploring: True: decisions are drawn, with a separate seed for each compile. False: decisions are greedy.
+    Attributes: exploring: True: decisions are drawn, with a separate seed for each compile. False: decisions are
+      greedy.
     """
 
     network: AnyPolicy
@@ -46,8 +45,6 @@ class Sample:
     """The result of one compile under one variant.
 
     Attributes:
-      module: the module's name.
-      variant: index into the iteration's variants.
       improvement: of the whole module over the default; 0.02 is about two percent better, negative is worse.
       weight: of the module in means, > 0. For scores per function: the number of functions compared.
       observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another
@@ -88,11 +85,7 @@ class Learner(abc.ABC):
     Attributes:
       needs_decisions: whether samples must hold decisions. If not, scores are enough and compilers need not log.
       needs_finite_actions: whether the algorithm cannot learn continuous decisions.
-      config: its settings.
-      problem: what is decided.
       seed: of everything that it draws.
-      policies: policies to imitate, for algorithms that imitate.
-      normalizer: of the network's inputs.
     """
 
     needs_decisions: typing.ClassVar[bool] = True
@@ -142,12 +135,10 @@ class Learner(abc.ABC):
 
     @abc.abstractmethod
     def update(self, iteration: int, samples: Sequence[Sample]) -> Mapping[str, float]:
-        """Learns from the samples of this iteration's variants.
+        """Learns from the samples of this iteration's variants; returns finite figures by name, for the metrics file.
 
-        Returns: figures of this update by name, all finite, for the metrics file.
-        Raises:
-          DivergenceError: the update diverged; the learner must not be used any more.
-          RunError: nothing can be learned from these samples.
+        Raises: DivergenceError: the learner must not be used any more; RunError: nothing can be learned from the
+          samples.
         """
 
     @abc.abstractmethod

@@ -91,10 +91,8 @@ def fit_weights(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndar
 def configured_weights(normalizer: Normalizer, config: Any) -> np.ndarray:
     """float64 [D + 1]: the effect of the linear policy that a learner's `config` states.
 
-    Args:
-      config: with `start`, feature -> what each of its pieces adds to z, others add 0; and `start_bias`, z where all
-        features have their smallest values.
-
+    Args: config: with `start`, feature -> what each of its pieces adds to z, others add 0; and `start_bias`, z where
+      all features have their smallest values.
     Raises: RunError: a feature is not among those that the policy looks at.
     """
     if unknown := sorted(set(config.start) - set(normalizer.features)):

@@ -72,7 +72,6 @@ class Normalizer:
     """The normalisation of one problem, made from its vocabulary; immutable.
 
     Attributes:
-      problem_name: the problem it was made for.
       columns: in the order of the problem's observations, features without information left out.
       dropped: features that had one value (or no finite one) in the vocabulary.
       mark_last_position: one more column, TOP_LEVEL at the last position of a masked problem and 0 elsewhere. LLVM puts
@@ -200,10 +199,7 @@ def load_normalizer(
 
 
 def read_vocabulary(path: pathlib.Path) -> np.ndarray:
-    """The quantiles in one `.buckets` file, float64 [Q]; NaN and infinities are kept.
-
-    Raises: RunError: see load_normalizer.
-    """
+    """The quantiles in one `.buckets` file, float64 [Q]; NaN and infinities are kept. Raises: as load_normalizer."""
     remedy = "Make the vocabulary again from a default trace (./bazelw run //mlgo:sparse_bucket_generator)"
     lines = read_text(path, MAX_VOCABULARY_BYTES, "vocabulary file", remedy).split()
     try:

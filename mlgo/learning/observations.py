@@ -41,7 +41,6 @@ class Observations:
       chosen: int64 [N], index of the chosen row; of the only row unless the decision is categorical.
       group: int64 [N], which function (context) the observation belongs to.
       position_count: P; 1 unless the decision is categorical.
-      kind: the kind of decision.
       outputs: float32 [N], the decisions if binary (0 or 1) or continuous (in units of the network's output,
         `Problem.output_unit`). None if categorical.
       max_output: upper limit of the network's output for continuous decisions (`Problem.max_output`).
@@ -135,9 +134,8 @@ def rows_of(offsets: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 def minibatches(count: int, size: int, seed: int, *stream: int | str) -> list[np.ndarray]:
-    """Indices 0 .. count - 1 in random order, in equal parts of at most `size`: no small remainder, and none left out.
-
-    Args: seed, stream: see determinism.generator.
+    """Indices 0 .. count - 1 in random order, in equal parts of at most `size`: no small remainder, and none left
+    out.
     """
     return np.array_split(generator(seed, *stream).permutation(count), math.ceil(count / size))
 
@@ -156,8 +154,7 @@ def pack(
       actions: [N], the decisions as logged.
       group: int [N], the function each observation belongs to; all the same when absent.
 
-    Raises:
-      ObservationError: an observation has no legal candidate, or its decision is illegal; names the first.
+    Raises: ObservationError: an observation has no legal candidate, or its decision is illegal; names the first.
     """
     actions = np.asarray(actions).reshape(len(actions))
     group = np.zeros(len(actions), np.int64) if group is None else np.asarray(group, np.int64)

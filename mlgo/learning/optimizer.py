@@ -24,20 +24,12 @@ APPROXIMATE = frozenset(
 
 
 class Adam:
-    """Adam over named variables.
-
-    Attributes:
-      variables: name -> tf.Variable, the weights being trained.
-      step: updates made so far.
-    """
+    """Adam over named variables; `step` counts the updates made so far."""
 
     def __init__(
         self, weights: Mapping[str, np.ndarray], epsilon: float, state: Mapping[str, np.ndarray] | None = None
     ):
-        """`state` is what `state()` returned; None starts afresh.
-
-        Raises: ValueError: `state` is of other weights.
-        """
+        """`state` is what `state()` returned; None starts afresh. Raises: ValueError: `state` is of other weights."""
         self.variables = {name: tf.Variable(value, name=name) for name, value in weights.items()}
         self._epsilon = epsilon
         state = state or {"step": np.int64(0)}
@@ -56,10 +48,9 @@ class Adam:
     def minimize(
         self, tape: tf.GradientTape, loss, learning_rate, beta1_power, beta2_power, clipping: float | None = None
     ) -> tf.Tensor:
-        """One update of all variables along the gradient of `loss`, inside a tf.function.
+        """One update of all variables along the gradient of `loss`, inside a tf.function; returns its global norm.
 
         Args: clipping: largest global norm of the gradients; None: no limit.
-        Returns: the global norm before clipping.
         """
         names = sorted(self.variables)
         gradients = tape.gradient(loss, [self.variables[name] for name in names])

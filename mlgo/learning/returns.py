@@ -40,11 +40,7 @@ class MovingAverage:
     """The moving average of the credits of each function of each module; at first 0, the default.
 
     Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of
-      the credit).
-
-    Args:
-      decay: weight of the old average at each sample, in [0, 1).
-      state: what `state` returned.
+    the credit). Args: decay: weight of the old average, in [0, 1); state: what `state` returned.
     """
 
     def __init__(self, decay: float, state: Mapping[str, np.ndarray] | None = None):

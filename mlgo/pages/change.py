@@ -24,10 +24,7 @@ class Tone(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A change in percent with its 95 % interval; minus is better.
-
-    Attributes: claim: what may be said of it; None: what the interval says.
-    """
+    """A change in percent with its 95 % interval; minus is better. `claim`: None: what the interval says."""
 
     percent: float
     low: float

@@ -29,7 +29,6 @@ class ForestRow:
     Attributes:
       group: heading above the row; shown where it differs from the previous row's.
       label, note: name and sample counts.
-      change: the figures.
       emphasised: whether the row is of a policy rather than for comparison.
     """
 
@@ -96,7 +95,6 @@ class Lines:
     """Lines over whole steps, such as iterations.
 
     Attributes:
-      caption: below it; names the axes and units.
       description: text alternative for screen readers.
       series, bands: back to front; at least one series with a point.
       star: (x, y) of the chosen iteration; None: not marked.

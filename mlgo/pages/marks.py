@@ -9,10 +9,7 @@ def section_names(page: str, kind: str) -> list[str]:
 
 
 def with_section(page: str, kind: str, name: str, content: str) -> str:
-    """`page`, with `content` in place of what stands between the marks of `name`.
-
-    Raises: ValueError: the page does not have each mark once.
-    """
+    """`page`, with `content` between the marks of `name`. Raises: ValueError: the page does not have each mark once."""
     begin, end = f"<!-- begin {kind}: {name} -->\n", f"<!-- end {kind}: {name} -->\n"
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
         raise ValueError(f"the page must have each of {begin.strip()!r} and {end.strip()!r} once, in this order")

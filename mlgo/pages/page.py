@@ -103,13 +103,7 @@ class Cell(_OfTexts):
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes:
-      caption: may be empty.
-      columns: titles.
-      rows: as long as `columns`; the first cell is the row's title.
-    """
+    """A table; the first cell of a row is the row's title."""
 
     caption: str
     columns: Sequence[str]
@@ -181,18 +175,7 @@ def grouped_section(
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """A page.
-
-    Attributes:
-      title: its heading.
-      lead: the subject in a sentence.
-      verdict: the result in a sentence; None: the page has no verdict.
-      points: arguments for and against, or other sentences at the top.
-      cards: headline figures.
-      sections: the rest.
-      kind: what wrote it, above the title.
-      ending: at the bottom.
-    """
+    """A page. Attributes: lead: the subject in a sentence; verdict: the result; None: the page has none."""
 
     title: str
     lead: str

@@ -17,10 +17,7 @@ class Mark:
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
-    """Maps [low, high] to 0 .. 100 percent; `step` is between ticks.
-
-    Raises: ValueError: the range is empty or not finite.
-    """
+    """Maps [low, high] to 0 .. 100 percent, with ticks every `step`. Raises: ValueError: an empty or infinite range."""
 
     low: float
     high: float

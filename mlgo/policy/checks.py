@@ -52,8 +52,7 @@ def features_fault(names: tuple[str, ...], problem: Problem) -> str | None:
 def weights_fault(weights: Mapping[str, np.ndarray], width: int) -> str | None:
     """The reason why `weights` are not the policy part of a network over rows of `width` columns; None: they are.
 
-    Expected: policy/0/kernel [width, units], policy/0/bias [units], ..., policy/logits/kernel [units, 1]; float32,
-      finite.
+    Expected: policy/0/kernel [width, units], policy/0/bias [units], ..., policy/logits/kernel [units, 1]; float32.
     """
     layers = 0
     while f"policy/{layers}/kernel" in weights:

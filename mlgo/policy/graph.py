@@ -36,7 +36,6 @@ class PolicyGraph:
     """A graph and the names of its inputs and outputs.
 
     Attributes:
-      graph: the tf.Graph.
       inputs: feature name -> placeholder, all observations that the policy knows, in the problem's order.
       output: the decision, with the dtype and shape of the problem's action_spec.
     """

@@ -8,10 +8,7 @@ from mlgo.run.quiet import quiet_libraries
 
 
 def write_greedy_model(network: AnyPolicy, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
-    """Writes the TFLite model of `network` below `work`; returns its folder.
-
-    Args: name: of the folder; another one for each network.
-    """
+    """Writes the TFLite model of `network` below `work`, in folder `name`, and returns its path."""
     with quiet_libraries():
         # It brings TensorFlow, which compiling under the default does without.
         from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel

@@ -132,9 +132,8 @@ def output_spec(problem: Problem) -> bytes:
 def write_model(
     folder: str | os.PathLike[str], problem: Problem, model: bytes, temporary: bool = False
 ) -> pathlib.Path:
-    """A directory that LLVM's model flag of `problem` accepts; returns it.
-
-    Args: temporary: whether only this process uses it; it is then not flushed to the disk, which takes milliseconds.
+    """A directory that LLVM's model flag of `problem` accepts; returns it. `temporary` ones are not flushed to the
+    disk.
     """
     folder = pathlib.Path(folder)
     write = write_temporary if temporary else write_atomically

@@ -38,12 +38,7 @@ _REMEDY = "Give the vocabulary that LLVM ships, or one that llvm-ir2vec and its 
 
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
-    """The identity of a vocabulary.
-
-    Attributes:
-      dimension: numbers per embedding.
-      digest: the first 16 hexadecimal digits of the file's sha256.
-    """
+    """The identity of a vocabulary: numbers per embedding, and the first 16 digits of the file's sha256."""
 
     dimension: int
     digest: str
@@ -65,9 +60,8 @@ class Vocabulary:
 
 
 def vocabulary_in(path: pathlib.Path) -> Vocabulary:
-    """The identity of the vocabulary in a file.
-
-    Raises: RunError: the file is absent, no regular file, too large, or no vocabulary.
+    """The identity of the vocabulary in a file. Raises: RunError: it is absent, irregular, too large, or no
+    vocabulary.
     """
     content = read_file(path, _MOST_BYTES, "IR2Vec vocabulary", _REMEDY)
     try:
@@ -87,10 +81,7 @@ def built_in_file() -> pathlib.Path:
 
 
 def file_of(vocabulary: Vocabulary) -> pathlib.Path:
-    """The file in the compilers' trees, if it holds `vocabulary`.
-
-    Raises: RunError: it holds another one, or the compilers have none.
-    """
+    """The compilers' file of `vocabulary`. Raises: RunError: it holds another one, or the compilers have none."""
     path = built_in_file()
     found = vocabulary_in(path)
     if found != vocabulary:

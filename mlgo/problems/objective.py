@@ -39,8 +39,7 @@ class LoggedScore:
 class CodeSize:
     """The size of the code that a module is compiled to, in bytes; the compiler logs no score.
 
-    Attributes: see LoggedScore.
-      rewards: names of the ways to count bytes, the default first (mlgo/score/code_size.py).
+    Attributes: see LoggedScore. rewards: names of the ways to count bytes, the default first (mlgo/score/code_size.py).
     """
 
     goal: ClassVar[Literal["minimize"]] = "minimize"

@@ -205,10 +205,7 @@ class Problem:
         return self.folder if self.vocabulary is None else f"{self.folder}+{ir2vec.SETTING}.{self.vocabulary}"
 
     def with_vocabulary(self, vocabulary: ir2vec.Vocabulary) -> "Problem":
-        """The problem with embeddings among its observations.
-
-        Raises: ValueError: LLVM observes no embeddings for this problem.
-        """
+        """The problem with embeddings among its observations. Raises: ValueError: LLVM has none for this problem."""
         if not self.embeddings:
             raise ValueError(f"problem {self.name}: LLVM computes no IR2Vec embeddings for it; leave out +ir2vec")
         ours = [spec for spec in self.observation_specs if spec.name in self.features_of_ours]
@@ -217,10 +214,7 @@ class Problem:
         return dataclasses.replace(self, observation_specs=(*others, *embeddings, *ours), vocabulary=vocabulary)
 
     def with_cost(self, cost: executed_cost.ExecutedCost) -> "Problem":
-        """The problem with `cost` as the logged score.
-
-        Raises: ValueError: the compiler logs no such cost for this problem.
-        """
+        """The problem with `cost` as the logged score. Raises: ValueError: the compiler logs none for this problem."""
         if not self.has_executed_cost:
             raise ValueError(
                 f"problem {self.name}: its score is not of register allocation; leave out +{executed_cost.SETTING}"

@@ -18,10 +18,7 @@ def policy_slots() -> dict[str, dict[str, str]]:
 
 
 def selector_option(problem_name: str, policy_name: str) -> list[str]:
-    """The options of clang that select one of several policies for a problem; none for the name "".
-
-    Raises: ValueError: no slot is for a problem of this name.
-    """
+    """The options of clang that select one of several policies; none for the name "". Raises: ValueError: no slot."""
     for slot in policy_slots().values():
         if slot["problem"] == problem_name:
             return ["-mllvm", f"-{slot['selector_flag']}={policy_name}"] if policy_name else []
@@ -29,9 +26,8 @@ def selector_option(problem_name: str, policy_name: str) -> list[str]:
 
 
 def slot_arguments(problem_name: str) -> dict[str, Any]:
-    """The arguments of `Problem` that its slot determines.
-
-    Raises: ValueError: no slot is for a problem of this name.
+    """The arguments of `Problem` that its slot determines. Raises: ValueError: no slot is for a problem of this
+    name.
     """
     for name, slot in policy_slots().items():
         if slot["problem"] == problem_name:

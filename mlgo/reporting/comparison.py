@@ -24,9 +24,7 @@ class Contender:
     """One side of a comparison.
 
     Attributes:
-      name: name in tables.
       problem, reward, clang: what was measured and how; None: not recorded.
-      corpora: results with rows, of this side only.
       policy: digest of the policy; "" for the compiler's heuristic or when it was not recorded.
       folding: what the linker did with identical functions, "folded" or "kept"; None: nothing was linked.
     """
@@ -157,9 +155,8 @@ def _only(corpus: CorpusResult, side: str) -> CorpusResult:
 
 
 def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
-    """The results on every common corpus, by corpus, then in the order of the contenders.
+    """The results on every common corpus, by corpus, then in the order of the contenders; the first is the reference.
 
-    Args: contenders: the first is the reference; seed: of the bootstraps.
     Raises: RunError: problem, reward, compiler or corpus differ, or nothing is common.
     """
     first = contenders[0]
@@ -327,10 +324,7 @@ def _against(side: SideResult, first: SideResult, seed: int) -> tuple[Evidence |
 
 
 def _sum(scores: Mapping[tuple[str, str], tuple[float, float]], table: _Table, seed: int) -> WeightedSum | None:
-    """The sum of the first scores against that of the second ones; None: there is none.
-
-    Args: table: rows whose ratios say whether the score is maximised.
-    """
+    """The sum of the first scores against that of the second ones; None: there is none."""
     if any(score < 0.0 for pair in scores.values() for score in pair):
         return None  # Such scores do not add up.
     pairs = [ScorePair(*key, base, own) for key, (own, base) in scores.items()]

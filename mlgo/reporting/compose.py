@@ -25,10 +25,7 @@ _ORDER = (Kind.PROGRAMS, Kind.TUNING, Kind.EVICTION_TUNING, Kind.EXPLANATION)
 def compose(records: Sequence[Record], again: str = "", demangler: Demangler | None = None) -> Page:
     """The page about `records`, of one policy or several.
 
-    Args:
-      records: at least one.
-      again: the command that writes this page, see provenance.page_command; "": unknown.
-      demangler: of the names of functions; default: they stay mangled.
+    Args: again: the command that writes this page, see provenance.page_command; "": unknown.
     Raises: RunError: a record has values that this version does not write.
     """
     with readable(f"results ({', '.join(dict.fromkeys(record.place for record in records))})"):

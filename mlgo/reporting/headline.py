@@ -18,12 +18,7 @@ from mlgo.reporting.titles import corpus_title
 
 
 def headline(results: Sequence[Result], programs: Sequence[Card]) -> Point | None:
-    """The verdict on the policies of a page; None: nothing was measured.
-
-    Args:
-      results: of all policies on all corpora.
-      programs: figures of real programs, of all policies.
-    """
+    """The verdict on the policies of a page; None: nothing was measured."""
     policies = by_title(results)
     if len(policies) > 1:
         points = [*map(_of_card, programs), *(_of_corpora(f"{title}: ", own) for title, own in policies.items())]
@@ -42,12 +37,8 @@ def joined(points: Sequence[Point]) -> Point:
 
 
 def line_of(prefix: str, found: Verdict, where: str | None, ending: str) -> Point:
-    """The verdict in a line.
-
-    Args:
-      prefix: before the claim, such as "new: "; "": the line begins with the claim.
-      where: the measure, in place of the name that the evidence has; None: that name.
-      ending: follows the interval.
+    """The verdict in a line: `prefix`, such as "new: "; the claim; `where`, None for the name of the evidence;
+    `ending`.
     """
     first = found.evidence[0]
     if found.claim is Claim.DISAGREEING or first.counted:

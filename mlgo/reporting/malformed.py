@@ -11,10 +11,7 @@ _CAUSED = (AttributeError, KeyError, TypeError, ValueError, IndexError, Arithmet
 
 @contextlib.contextmanager
 def readable(subject: str) -> Iterator[None]:
-    """Turns errors of malformed content into a RunError.
-
-    Args: subject: what was read, for the message: "training run (out/inlining)".
-    """
+    """Turns errors of malformed content into a RunError about `subject`, such as "training run (out/inlining)"."""
     try:
         yield
     except _CAUSED as error:

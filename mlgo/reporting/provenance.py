@@ -30,10 +30,7 @@ _DIGESTS: Mapping[Kind, tuple[str, Sequence[str]]] = {
 
 
 def commands_section(records: Sequence[Record], again: str) -> Section:
-    """The commands; folders of the reader's machine are variables.
-
-    Args: again: the command that writes the page, see `page_command`; "": unknown.
-    """
+    """The commands; folders of the reader's machine are variables. Args: again: see `page_command`; "": unknown."""
     blocks: list[Block] = [
         Paragraph(
             "Run these in a clone of the workspace. A variable in capitals is a folder with a corpus, a policy or"
@@ -62,12 +59,9 @@ def _command(record: Record) -> Commands:
 
 
 def page_command(named: Sequence[tuple[str, pathlib.Path]], workspace: pathlib.Path | None) -> str:
-    """The command that writes a page about these folders.
+    """The command that writes a page about `named`: name and absolute path of each folder, in order.
 
-    Args:
-      named: name and absolute path of each folder, in the order of the command line.
-      workspace: folders below it are named by relative paths; others are variables, because a page names no folder of
-        this machine.
+    Folders below `workspace` are relative; others are variables, because a page names no folder of this machine.
     """
     words: list[str] = []
     taken: collections.Counter[str] = collections.Counter()

@@ -12,10 +12,7 @@ _PARTS = (Page, Section, Group, Details, Table)
 
 
 def with_readable_names(page: Page, demangler: Demangler) -> Page:
-    """`page` with demangled names in sentences and tables; long ones are cut, with the full name as tooltip.
-
-    Raises: RunError: llvm-cxxfilt fails.
-    """
+    """`page` with demangled names in sentences and tables; long ones are cut, with the full name as tooltip."""
     names: list[str] = []
 
     def found(part: Any) -> Any:

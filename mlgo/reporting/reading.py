@@ -53,11 +53,7 @@ _EXPECTED = (
 
 
 def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None) -> list[Record]:
-    """All records in `folder`.
-
-    Args:
-      name: name of the records in the report.
-      workspace: the user's workspace; folders below it are named by relative paths.
+    """All records in `folder`, under `name`; folders below `workspace` are named by relative paths.
 
     Raises: RunError: nothing is recognised there, or what is there cannot be read.
     """
@@ -86,10 +82,9 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
 
 
 def read_result(folder: pathlib.Path, name: str, place: str, with_rows: bool = True) -> Evaluation | Content | None:
-    """The result.json in `folder`; None: it is of no kind that is known here.
+    """The result.json in `folder`; None: it is of no kind that is known here. Raises: RunError: it cannot be read.
 
-    Args: name, place: of the record; with_rows: whether the table beside it is read too.
-    Raises: RunError: it cannot be read.
+    Args: with_rows: whether the table beside it is read too.
     """
     content = _json_object(folder / "result.json", "result")
     kind = content.get("kind")

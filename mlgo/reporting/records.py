@@ -49,17 +49,13 @@ class SideResult:
     """A policy, or the default with other flags, on one corpus.
 
     Attributes:
-      name: of the side.
       mean: geometric mean of the ratios; None: nothing could be compared.
       unseen: the same over functions whose names do not occur in the training corpus.
       linked: ratio of the linked image's code; None: nothing was linked.
       linked_bytes: code bytes of the image.
-      object_bytes: code bytes of the objects before linking.
       rows: the compared rows; empty where the table was not kept.
       weighted: sum of all scores against the default's; None: it was neither recorded nor are there rows.
       executed: program of this corpus -> (instructions that it executes, the same under the default).
-      seed: of intervals over programs.
-      default_object_bytes: as `object_bytes`, of the default.
     """
 
     name: str
@@ -93,8 +89,6 @@ class CorpusResult:
     """The result of one corpus.
 
     Attributes:
-      name: of the corpus.
-      digest: of its content; None: not recorded.
       sides: policies first, then the default with other flags.
       failed: omitted module -> "SIDE: KIND" of its failures.
       unmatched: functions omitted because one side had no decision in them.
@@ -131,13 +125,10 @@ class Run:
     """A training run, ended or not, or a shipped policy with the record of its run.
 
     Attributes:
-      name: in the report.
       place: its folder relative to the workspace, else the folder's name: a report names no path of a machine.
       training: "configuration", "inputs" (digests), "versions"; for an ended run also the counts of its stages.
       iterations, validations: its figures, see mlgo/training/figures.py.
       held_out: its result, with the sides "policy" and "warm_start"; None: not measured yet.
-      policy: sha256 of the policy's files; empty: there is none yet.
-      seconds: by stage; empty: not kept.
       bindings: gin bindings of settings that differ from the command's defaults; see bindings.py.
     """
 
@@ -168,16 +159,9 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """The result of //mlgo:evaluate.
+    """The result of //mlgo:evaluate; None: not recorded.
 
-    Attributes:
-      name, place: as of a run.
-      problem, reward: None where they were not recorded.
-      clang: digest of the compiler.
-      policies: digest by name.
-      corpora: one result per corpus.
-      icf: whether the linker folded identical functions.
-      seed: of the bootstraps.
+    Attributes: policies: digest by name; icf: whether the linker folded identical functions.
     """
 
     name: str
@@ -210,13 +194,7 @@ class Kind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """Another result.
-
-    Attributes:
-      kind: what wrote it.
-      name, place: as of a run.
-      content: of its JSON file; any part may be missing.
-    """
+    """Another result. Attributes: kind: what wrote it; content: of its JSON file; any part may be missing."""
 
     kind: Kind
     name: str

@@ -36,13 +36,7 @@ WORST = 15
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """The result of a policy on a corpus.
-
-    Attributes:
-      owner: the run or evaluation that measured it.
-      corpus, side: the result.
-      title: name of the policy for headings.
-    """
+    """The result of a policy on a corpus, which `owner` measured; `title` is the policy's name for headings."""
 
     owner: Run | Evaluation
     corpus: CorpusResult

@@ -88,18 +88,11 @@ class Score(abc.ABC):
 
     @abc.abstractmethod
     def read(self, result: CompileResult) -> dict[str, FunctionScore]:
-        """The scores in `result`, by function.
-
-        Raises: RunError: the object cannot be read.
-        """
+        """The scores in `result`, by function. Raises: RunError: the object cannot be read."""
 
     @abc.abstractmethod
     def for_corpus(self, default: Mapping[str, FunctionScores], reward: str | None = None) -> CorpusScore:
-        """The score of a corpus.
-
-        Args:
-          default: module name -> scores of the compiler's default, over the whole corpus.
-          reward: one of `rewards`; None or "": the first.
+        """The score of a corpus, whose modules have the scores `default` under the compiler's default.
 
         Raises: ValueError: there is no such reward.
         """
@@ -118,10 +111,7 @@ class Score(abc.ABC):
         return score_ratio(default, found, self._offset, self._goal)
 
     def chosen_reward(self, name: str | None) -> str:
-        """`name`, or the first reward when it is None or "".
-
-        Raises: ValueError: there is no reward of that name.
-        """
+        """`name`, or the first reward when it is None or "". Raises: ValueError: there is no reward of that name."""
         if name and name not in self.rewards:
             raise ValueError(f"reward {name!r} is not supported; the rewards are {', '.join(self.rewards)}")
         return name or self.rewards[0]

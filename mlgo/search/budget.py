@@ -37,12 +37,11 @@ class Budget:
     cpu_seconds: float | None = None
 
     def compiles_of(self, modules: Sequence[Module], others: int) -> dict[str, int]:
-        """Module → compiles at most for its search.
+        """Module → compiles at most for its search, besides `others` that each module has.
 
         All modules get equally many, so large modules get more time. What is left then gives one more to each of the
         largest.
 
-        Args: others: compiles of each module besides those of its search, >= 0.
         Raises: RunError: the CPU seconds are not enough for a search.
         """
         if self.cpu_seconds is None:
@@ -65,10 +64,7 @@ class Budget:
 
 
 def split_budget(compiles: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """Module → compiles of its search, and of the refinement; none if they are too few for one.
-
-    Args: compiles: module → compiles of both together.
-    """
+    """Module → compiles of its search, and of the refinement; none if they are too few for one."""
     refinement = {name: math.floor(count * _SHARE_OF_REFINEMENT) for name, count in compiles.items()}
     if min(refinement.values(), default=0) < _FEWEST:
         return dict(compiles), {}

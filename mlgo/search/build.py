@@ -15,10 +15,7 @@ _COST = "cost_estimate"
 class Policy:
     """What decides where no decision is given.
 
-    Attributes:
-      name: for reports.
-      cost_limit: calls of lower cost are inlined; None: the compiler's heuristic decides, or the model.
-      uses_model: whether the given policy decides.
+    Attributes: cost_limit: calls of lower cost are inlined; None: the compiler's heuristic decides, or the model.
     """
 
     name: str
@@ -56,7 +53,6 @@ class Build:
     """What came of an attempt.
 
     Attributes:
-      attempt: what was asked.
       decided: call site → whether it was inlined, in the order of the questions.
       costs: call site → LLVM's estimate.
       sizes: function → bytes that count.

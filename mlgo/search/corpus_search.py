@@ -40,16 +40,14 @@ class ModuleResult:
     """What the search of a module found. All sizes are bytes that count (mlgo/score/code_size.py).
 
     Attributes:
-      default, policy, best: sizes under the compiler's heuristic, under the policy (None: there is none, or its
-        compile failed), and with the decisions that were found. A refinement's default is what it begins with.
+      default, policy, best: sizes under the compiler's heuristic, under the policy (None: there is none, or its compile
+        failed), and with the decisions that were found. A refinement's default is what it begins with.
       questions: decisions that the heuristic takes.
       compiles: made by the search.
       tried: changes that it tried; one compile tries many.
       complete: whether it ended because nothing was left to try.
       curve: (compiles, size) after each improvement.
       untried: changes that a search with more compiles would try next.
-      untried_compiles: those that trying them takes.
-      next_tries: the first of them, in words.
     """
 
     default: float
@@ -87,10 +85,8 @@ class CorpusSearch:
     """How the modules of a corpus are searched.
 
     Attributes:
-      setup: how they are compiled.
       model_dir: TFLite model of the policy; None: there is none.
       counting: which bytes count.
-      compiles: module → compiles at most, >= 1.
       cache: of results, shared by runs; None: there is none.
       key_of: the key of a module's result there: a digest of all that it depends on.
       folds: whether `counting` needs fold identities.
@@ -156,9 +152,8 @@ class CorpusSearch:
 
 
 def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, ModuleResult]:
-    """Module → what its search found; without modules whose search could not compile them.
-
-    Raises: RunError: a file is missing or damaged.
+    """Module → what its search found, unless it could not be compiled. Raises: RunError: a file is missing or
+    damaged.
     """
     found = {}
     for module in modules:

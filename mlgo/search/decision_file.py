@@ -123,7 +123,6 @@ def read(content: bytes, name: str) -> list[Section]:
 def read_all(content: bytes, name: str) -> list[AnySection]:
     """The sections in `content`, whose origin is not trusted, in their order.
 
-    Args: name: of the file, for messages.
     Raises: RunError: it is no such file; the message names the line.
     """
     try:

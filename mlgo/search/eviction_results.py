@@ -30,12 +30,7 @@ _LAST_PART = 4
 class EvictionResults:
     """A search and its settings.
 
-    Attributes:
-      found: module → what was found.
-      setup: how modules were compiled.
-      left_out: module → why the file has no decisions of it.
-      description: further keys of result.json.
-      seed: of bootstraps.
+    Attributes: left_out: module → why the file has no decisions of it; description: further keys of result.json.
     """
 
     found: Mapping[str, ModuleFound]

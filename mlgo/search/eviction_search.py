@@ -34,10 +34,8 @@ class FunctionFound:
     """What the search found for one function.
 
     Attributes:
-      name: as decision files have it.
       questions: live ranges about which the best allocation decides.
       default, policy, best: costs, lower is better; `policy` is None without a policy.
-      tries: allocations that were tried.
       curve: (number of the try, cost) for the first try and each that was better than all before.
     """
 
@@ -67,7 +65,6 @@ class EvictionSearch:
     """How the modules of a corpus are searched.
 
     Attributes:
-      setup: how they are compiled.
       model_dir: TFLite model of the policy; None: the search starts from the default alone.
       tries: module → tries of each of its functions on average, besides those from which the search starts.
       seed: of random changes, >= 0.

@@ -17,12 +17,7 @@ _HALVINGS = 200
 
 @dataclasses.dataclass(frozen=True)
 class TryLimits:
-    """The tries of each function of a module.
-
-    Attributes:
-      noisy, flips: of every function.
-      more_flips: further flips of a costly function, at most.
-    """
+    """The tries of each function of a module; `more_flips` at most, further ones of a costly function."""
 
     noisy: int = 0
     flips: int = 0
@@ -43,9 +38,7 @@ class TryLimits:
 def flips_per_root_cost(tries: Mapping[str, int], costs: Mapping[str, Sequence[float]]) -> float:
     """The factor with which all functions together have no more than their tries on average.
 
-    Args:
-      tries: module → tries of each of its functions on average, >= 1.
-      costs: module → costs of its functions by default.
+    Args: tries: module → average, >= 1; costs: module → costs of its functions by default.
     """
     limits = {name: TryLimits.of_average(tries[name]) for name in costs}
     left = sum((tries[name] - limits[name].noisy - limits[name].flips) * len(of) for name, of in costs.items())

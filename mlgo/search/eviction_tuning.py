@@ -34,10 +34,8 @@ def tune_evictions(
     Args:
       budget: tries of each function, on average, take the place of compiles: a try of all functions of a module is
         counted as one.
-      seed: of random changes and bootstraps.
       described: JSON values that decide the result besides `corpus` and `budget`; they stand in result.json.
         "callee_saved_cost": see EvictionSearch; absent: LLVM's own.
-      cache: of the results of modules, shared by runs; None: there is none.
 
     Raises: RunError: too many modules fail, or nothing is decided.
     """

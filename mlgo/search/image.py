@@ -21,7 +21,6 @@ class LinkedSelection:
 
     Attributes:
       side_of: module → the side whose object it has.
-      sizes: module → code bytes.
       starts: side to start from → module → code bytes of the image in which all modules have its objects.
     """
 
@@ -59,10 +58,8 @@ def smallest_image(
 
     Linking may show what the search of single modules does not: it keeps one copy of each COMDAT, and folds functions.
 
-    Args:
-      starts: sides to start from, at least one.
-      greedy_per_module: of these sides, each module then takes the one that makes the image smallest, with up to
-        _MOST_LINKS links; none: it keeps what it has.
+    Args: greedy_per_module: of these sides, each module then takes the one that makes the image smallest, with up to
+      _MOST_LINKS links; none: it keeps what it has.
     """
     sizes = {side: link(dict.fromkeys(modules, side)) for side in starts}
     start = min(starts, key=lambda side: sum(sizes[side].values()))

@@ -51,7 +51,6 @@ class Found:
         `refine_module` the build that it began with.
       best: the smallest build; never larger than one of `start`.
       curve: (compiles, bytes of the best build) after each improvement.
-      compiles: all that were made.
       tried: changes, of a function's calls or of one call, whose effect was measured, each time anew.
       complete: whether the search ended because nothing was left to try.
       untried: what it would have tried next; none if it is complete.
@@ -71,14 +70,7 @@ class ModuleCannotBeCompiled(Exception):
 
 
 def search_module(budget: int, has_policy: bool) -> Search:
-    """Searches one module.
-
-    Args:
-      budget: compiles at most, >= 1.
-      has_policy: whether there is a policy to start from.
-
-    Raises: ModuleCannotBeCompiled.
-    """
+    """Searches one module with at most `budget` compiles, >= 1. Raises: ModuleCannotBeCompiled."""
     return (yield from _Search(budget).run(has_policy))
 
 
@@ -172,9 +164,8 @@ class _Search:
         )
 
     def _tried(self, moves: Sequence[Move], most: int) -> _Returning[list[Move]]:
-        """Tries moves, those together that touch nothing in common. Returns: those that help, the best first.
-
-        Args: most: compiles at most.
+        """Tries moves in at most `most` compiles, those together that touch nothing in common; returns those that
+        help.
         """
         groups = packed(moves, most)
         fixed = self._best.all_given

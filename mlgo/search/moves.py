@@ -18,13 +18,7 @@ _INLINE_ALL, _INLINE_NONE, _SITE = "inline all", "inline none", "site"
 
 @dataclasses.dataclass(frozen=True)
 class Move:
-    """A change to a build.
-
-    Attributes:
-      name: the same change has the same name in every round.
-      changes: call site → new decision.
-      touched: functions whose code may change.
-    """
+    """A change to a build. Attributes: changes: call site → new decision; touched: functions whose code may change."""
 
     name: tuple[str, ...]
     changes: Mapping[str, bool]
@@ -76,7 +70,7 @@ def site_moves(build: Build) -> list[Move]:
 def packed(moves: Iterable[Move], most: int | None = None) -> list[list[Move]]:
     """Groups of moves that touch nothing in common, in their order: one compile tells what each of a group does.
 
-    Args: most: groups at most, >= 0; moves that fit into none of them are left out.
+    Args: most: groups at most; moves that fit into none of them are left out.
     """
     groups: list[tuple[list[Move], set[str]]] = []
     for move in moves:

@@ -29,14 +29,7 @@ _LOCATED = ("-gline-tables-only",)
 
 @dataclasses.dataclass(frozen=True)
 class ProgramBuild:
-    """How a program is built.
-
-    Attributes:
-      program: its sources and runs.
-      toolchain: linker and libraries.
-      clang: compiles it, and takes decisions from a file.
-      located: whether its corpus has debug locations.
-    """
+    """How a program is built. Attributes: located: whether its corpus has debug locations."""
 
     program: Program
     toolchain: Toolchain
@@ -91,7 +84,6 @@ class ProgramBuild:
     ) -> dict[str, SideSize]:
         """The program by the compiler's default and by the decision file `decisions`: "default" and "tuned".
 
-        Args: policy, model_dir: the policy that `decisions` may name, and its TFLite model; None: there is none.
         Raises: RunError: the program cannot be built or run, or the two behave differently.
         """
         with tempfile.TemporaryDirectory(prefix="mlgo-decisions-") as scratch:

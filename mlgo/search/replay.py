@@ -34,10 +34,7 @@ class Replayed:
 
 
 def without_locations(corpus: Corpus) -> list[str]:
-    """Modules that were compiled without debug locations, and whose decisions cannot be replayed.
-
-    Raises: RunError: these are all modules.
-    """
+    """Modules without debug locations, whose decisions cannot be replayed. Raises: RunError: these are all modules."""
     found = [module.name for module in corpus.modules if _WITH_LOCATIONS not in module.read_bitcode()]
     if len(found) == len(corpus.modules):
         raise RunError(
@@ -58,7 +55,6 @@ def write_replays(
 ) -> Replayed:
     """Writes the file of every module of `corpus`; that of a module without a section is empty.
 
-    Args: sections: module → its decisions. done: called after each module with decisions.
     Raises: RunError: a compile fails.
     """
     named = asked = 0

@@ -31,9 +31,7 @@ class Tuned:
     """What was found.
 
     Attributes:
-      modules: module → result of its search.
       image: the linked code.
-      decisions: the decision file.
       left_out: modules without decisions in the file: they do not compile, the image holds none of their code, or
         another has the same source or none.
       replayed: what the files for -cgscc-inline-replay hold; None: none were asked for.
@@ -66,13 +64,7 @@ class Tuned:
 
 @dataclasses.dataclass(frozen=True)
 class Results:
-    """A search and its settings.
-
-    Attributes:
-      tuned: what was found.
-      description: further keys of result.json: problem, reward, budget, seed, digests.
-      seed: of bootstraps.
-    """
+    """A search and its settings. Attributes: description: further keys of result.json, such as the seed and digests."""
 
     tuned: Tuned
     description: Mapping[str, Any]

@@ -25,13 +25,8 @@ def side_by_side(
 ) -> Iterator[tuple[Module, Found | None]]:
     """Runs `searches`, each of one module; yields what each found, in the order in which they end.
 
-    Neither the number of workers nor the other searches change what a search finds.
-
-    Args:
-      setup: how modules are compiled.
-      model_dir: TFLite model of the policy; None: there is none.
-
-    Yields: the module, and what was found; None: the module cannot be compiled.
+    Neither the number of workers nor the other searches change what a search finds. None: the module cannot be
+    compiled.
     """
     waiting = iter(searches)
     running: list[_Running] = []
@@ -63,14 +58,7 @@ def _compiled(
 
 
 class _Running:
-    """A search under way.
-
-    Attributes:
-      module: what is searched.
-      attempts: what it waits for.
-      has_ended: whether it is over.
-      found: its result then; None: the module cannot be compiled.
-    """
+    """A search under way: `attempts` is what it waits for, `found` its result (None: the module cannot be compiled)."""
 
     def __init__(self, module: Module, search: Search):
         self.module, self._search = module, search

@@ -60,14 +60,9 @@ class Tuning:
     """Settings of a search.
 
     Attributes:
-      folder: of the results.
-      setup: how modules are compiled.
       inputs: digests of what decides the result besides the corpus and the policy.
       configuration: settings that decide the result.
       reward: which bytes count, one of the problem's rewards.
-      linker: ld.lld.
-      icf: whether the linker folds identical functions.
-      budget: what the search may use.
       cache: of the results of modules, shared by runs; None: there is none.
       replay: whether files for -cgscc-inline-replay are written too.
       linking: links the program that the corpus is of; None: the corpus is linked as a library would be.
@@ -210,10 +205,7 @@ class Tuning:
         counting: ByteCounter,
         results: Mapping[str, ModuleResult],
     ) -> Mapping[str, FunctionScores]:
-        """Module → its scores with the decisions that the search `stage` found, compiled again.
-
-        Raises: RunError: a module is not as in the search.
-        """
+        """Module → its scores with the decisions that the search `stage` found, compiled again and checked."""
         name = _OBJECTS_OF[stage]
         scores = self._scores(
             name, self._compiled(name, corpus, side, model_dir, functools.partial(self._given, stage))

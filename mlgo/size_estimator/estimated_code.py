@@ -22,12 +22,7 @@ _ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
 
 
 class EstimatedCode:
-    """Estimates the code of optimised bitcode.
-
-    Args:
-      estimator: of the target that the bitcode is for.
-      opt: of the LLVM that made the bitcode.
-    """
+    """Estimates the code of optimised bitcode. Args: opt: of the LLVM that made the bitcode."""
 
     def __init__(self, estimator: SizeEstimator, opt: pathlib.Path):
         self._estimator, self._opt = estimator, opt

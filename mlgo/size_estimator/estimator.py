@@ -55,7 +55,6 @@ class SizeEstimator:
       weights: float64 [F + 1], of the sum; the last is the constant.
       mean, scale: float64 [F], of log(1 + count) over the training functions.
       layers: float64 arrays [F, H], [H], [H], [1]: weights and biases of the network.
-      correction: see EstimatorConfig.
     """
 
     names: tuple[str, ...]
@@ -71,10 +70,7 @@ class SizeEstimator:
         return _sums(features, self.weights) * np.exp(self.correction * np.tanh(hidden))
 
     def estimate_functions(self, functions: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
-        """function -> bytes of its code, given the properties of each from `properties_of`.
-
-        Raises: RunError: a property is missing.
-        """
+        """function -> bytes of its code, by `properties_of`. Raises: RunError: a property is missing."""
         try:
             counts = [[properties[name] for name in self.names] for properties in functions.values()]
         except KeyError as error:
@@ -116,10 +112,7 @@ class SizeEstimator:
 
 
 def fit(examples: Examples, config: EstimatorConfig, seed: int) -> SizeEstimator:
-    """Fits an estimator; equal arguments give equal estimators.
-
-    Raises: RunError: there are fewer functions than features.
-    """
+    """Fits an estimator; equal arguments give equal ones. Raises: RunError: there are fewer functions than features."""
     count, width = examples.features.shape
     if count <= width:
         raise RunError("training corpus", f"has {count} functions with code for {width} features", "Give a larger one")

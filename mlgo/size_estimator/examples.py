@@ -19,15 +19,7 @@ from mlgo.trace.trace import compile_modules
 
 @dataclasses.dataclass(frozen=True)
 class Examples:
-    """N functions.
-
-    Attributes:
-      modules: the module of each, N names.
-      functions: their names, N.
-      features: float64 [N, F], counts.
-      names: what the features are, F.
-      code_bytes: float64 [N], > 0.
-    """
+    """N functions: the module, name and code bytes (> 0) of each, and `features` float64 [N, F], counts of `names`."""
 
     modules: tuple[str, ...]
     functions: tuple[str, ...]
@@ -55,10 +47,7 @@ class Examples:
 def examples_of(
     modules: Mapping[str, tuple[Mapping[str, Mapping[str, int]], Mapping[str, int]]], names: Sequence[str] | None = None
 ) -> Examples:
-    """Examples of modules, each given as (properties by function, code bytes by function).
-
-    Args: names: the features; None: those of the first function, sorted.
-    """
+    """Examples of modules, each (properties by function, code bytes by function), with the features `names`."""
     rows = [
         (module, function, properties, code[function])
         for module, (functions, code) in sorted(modules.items())

@@ -23,10 +23,7 @@ _MAX_SECONDS = 600
 
 
 def parse_properties(printed: str) -> dict[str, dict[str, int]]:
-    """function -> property -> value, in the order printed.
-
-    Raises: RunError: a line is neither a function nor a property.
-    """
+    """function -> property -> value, in order. Raises: RunError: a line is neither a function nor a property."""
     functions: dict[str, dict[str, int]] = {}
     values: dict[str, int] | None = None
     for number, line in enumerate(printed.splitlines(), 1):
@@ -45,10 +42,7 @@ def parse_properties(printed: str) -> dict[str, dict[str, int]]:
 
 
 def properties_of(bitcode: pathlib.Path, opt: pathlib.Path) -> dict[str, dict[str, int]]:
-    """The properties of every function that `bitcode` defines.
-
-    Raises: RunError: opt cannot read it.
-    """
+    """The properties of every function that `bitcode` defines. Raises: RunError: opt cannot read it."""
     return _printed(opt, ("-disable-output", bitcode.absolute()), b"", f"bitcode {bitcode}")[0]
 
 

@@ -50,7 +50,6 @@ def clone_trace(
 ) -> Mapping[str, Any]:
     """Clones the decisions of `trace` into the policy `output`/policy, resuming what an earlier call left.
 
-    Args: vocabulary: None: one is made from the trace.
     Returns: figures of the clone; among them its accuracy in the modules that were held out.
     Raises: RunError: `output` holds a run with other arguments.
     """

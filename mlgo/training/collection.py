@@ -1,6 +1,4 @@
-"""Collects what an iteration learns from: every chosen module compiled once under every variant of the learner's
-policy.
-"""
+"""Collects what an iteration learns from: every chosen module, compiled once under every variant of the policy."""
 
 import collections
 import contextlib
@@ -40,11 +38,8 @@ class Seconds:
     """Time of the parts of an iteration; two equal runs differ in it.
 
     Attributes:
-      clang: CPU seconds of all compilers.
-      own: CPU seconds of this process.
-      waiting: waiting for compilers.
-      preparing: reading their logs and packing decisions for the learner.
-      learning: the learner's update.
+      clang, own: CPU seconds of all compilers, and of this process.
+      preparing: reading logs and packing decisions for the learner.
       total: wall clock of the iteration, validation included.
     """
 
@@ -95,8 +90,7 @@ class ModelWriter(Protocol):
 class JobModels:
     """Writes the policies of an iteration's jobs for the compiler, as they are asked for.
 
-    Greedy variants with one network have one model for all modules, an exploring one a model per compile, with a
-    separate seed.
+    Greedy variants with one network share one model; an exploring one has a model and a seed per compile.
     """
 
     def __init__(self, models: ModelWriter, seed: int, iteration: int):
@@ -139,12 +133,8 @@ def compile_jobs(
 
 @dataclasses.dataclass(frozen=True)
 class Scoring:
-    """How compiles of a corpus are scored.
-
-    Attributes:
-      problem: of the decisions.
-      corpus_score: computes improvements and credits.
-      default: module name -> its record under the compiler's default.
+    """How compiles of a corpus are scored. Attributes: default: module name -> its record under the compiler's
+    default.
     """
 
     problem: Problem
@@ -158,9 +148,7 @@ class Scoring:
         return cls(problem, score_of(problem).for_corpus(functions, reward), default)
 
     def improvement(self, module: str, outcome: CompileOutcome) -> tuple[float, float] | None:
-        """(improvement, weight in means) of a compile of `module`, see CorpusScore.module_improvement; a failed one
-        counts as the worst.
-        """
+        """As CorpusScore.module_improvement; a failed compile counts as the worst."""
         default = self.default[module].functions
         if isinstance(outcome, CompileFailure):
             return failed_improvement(self.corpus_score, module, default)
@@ -171,9 +159,7 @@ class Scoring:
     ) -> list[Sample]:
         """What the learner is told of the compiles of `module`; those without a score on one of the sides are left out.
 
-        Args:
-          results: (index of the variant, result) of each compile.
-          normalizer: of the packed decisions; None: samples without decisions.
+        Args: normalizer: of the packed decisions; None: samples without decisions.
         """
         default, score = self.default[module].functions, score_of(self.problem)
         improvements: dict[int, tuple[float, float]] = {}
@@ -220,14 +206,9 @@ class Scoring:
 
 @dataclasses.dataclass(frozen=True)
 class Iteration:
-    """What an iteration collects.
+    """What an iteration collects, and `seconds`, to which the time of each part is added.
 
-    Attributes:
-      title: for messages.
-      jobs: its compiles, in order.
-      normalizer: of the packed decisions; None: samples without decisions.
-      max_failure_ratio: fraction of the jobs that may fail.
-      seconds: the time of each part is added to it.
+    Attributes: normalizer: of the packed decisions; None: samples without decisions.
     """
 
     title: str
@@ -242,7 +223,6 @@ def collect(
 ) -> tuple[list[Sample], dict[str, str]]:
     """Takes the outcomes of the iteration's jobs and makes samples of them while others compile.
 
-    Args: outcomes: those of the jobs; others may follow.
     Returns: the samples, in the order of the jobs, see `Scoring.with_failed`; and the kind of failure by "MODULE,
       sample K".
     Raises: RunError: too many compiles failed, or no module has a score on both sides.

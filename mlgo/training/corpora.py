@@ -114,11 +114,9 @@ class ModuleSplit:
     """The modules of a run by what they are for.
 
     Attributes:
-      modules: number of modules of the corpus to learn from.
       train, validation: names of modules that have decisions of the default.
       held_out: number of modules that measure the policy; None: it is not measured.
       validation_rule, held_out_rule: how they were chosen, for display.
-      equal: see RunCorpora.
     """
 
     modules: int

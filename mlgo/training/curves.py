@@ -16,9 +16,8 @@ _QUANTILES = (("p05", "p95", "5 to 95 of 100 compiles", "outer"), ("p25", "p75",
 
 
 def learning_curve(iterations: Records, validations: Records, chosen: int) -> Lines:
-    """The validation score with the mean of the training scores behind it.
-
-    Args: validations: at least one; chosen: the iteration whose weights were shipped.
+    """The validation score with the mean of the training scores behind it. Args: chosen: the iteration that was
+    shipped.
     """
     curve = validation_curve(validations, chosen)
     means = Series("while exploring (training modules)", _rewards(iterations, "mean"), "second")
@@ -31,9 +30,8 @@ def learning_curve(iterations: Records, validations: Records, chosen: int) -> Li
 
 
 def validation_curve(validations: Records, chosen: int | None) -> Lines:
-    """The validation score over iterations with its interval.
-
-    Args: validations: at least one; chosen: the iteration whose weights the policy has.
+    """The validation score over iterations with its interval. Args: chosen: the iteration whose weights the policy
+    has.
     """
     changes = {
         record["iteration"]: Change.of_ratios(record["geometric_mean"], record["low"], record["high"])

@@ -38,7 +38,6 @@ class Selection:
     Attributes:
       sampling_rate: part of the modules, in [0, 1].
       module_filter: regular expression that must match in a module's name; None: all modules.
-      seed: of the sample.
     """
 
     sampling_rate: float
@@ -58,10 +57,8 @@ def record_trace(
     """Records the trace, or resumes recording it. Returns a line about the result.
 
     Args:
-      output: the run folder.
       policy: folder of the policy that makes the decisions; None: the compiler's heuristic.
       performance: CSV file for the scores of every module and function beside the default's.
-      as_tfrecord: whether the trace is also written as TFRECORD_NAME.
 
     Raises: RunError: an input is not usable, no module has a decision, or too many modules failed.
     """

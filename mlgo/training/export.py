@@ -46,9 +46,7 @@ def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem
 
 
 def publish_policy(exported: pathlib.Path, folder: pathlib.Path, problem: Problem, training: Mapping[str, Any]) -> None:
-    """Makes `folder` what a user takes away: the files in `exported`, the training's record in policy.json, a BUILD
-    file.
-    """
+    """Makes `folder` what a user takes away: the files in `exported`, the training's record, a BUILD file."""
     record = files.read_json(exported / RECORD_NAME, "record of the policy", "Run the same command again")
     with files.directory_written_atomically(folder) as partial:
         for name in _COPIED:
@@ -63,11 +61,8 @@ def write_results(
 ) -> None:
     """Writes record, figures, learning curve and table of functions into `folder`, which has the results of the stages.
 
-    Args:
-      comparison: the held-out result, if there is one.
-      problem: what was learned.
-      training: the record of the run for policy.json; its field "learning" is the summary of the learning stage, and
-        "held_out" the record of the comparison.
+    Args: training: the record of the run for policy.json; its field "learning" is the summary of the learning stage,
+      "held_out" that of the comparison.
     """
     iterations, validations = learning_records.read_records(folder / LEARNING)
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))

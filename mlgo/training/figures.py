@@ -34,8 +34,7 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
 
     A last line without its end is what an interrupted run left, and is passed over.
 
-    Args: read: what was read, for the message.
-    Raises: RunError: a line is no figures; names it.
+    Raises: RunError: a line of `read` is no figures; names it.
     """
     found: dict[str, list[dict[str, Any]]] = {"iteration": [], "validation": []}
     remedy = "Run the same training command again: it writes the file anew"
@@ -53,11 +52,8 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
 
 
 class Metrics:
-    """Writes the figures of a run as they arise: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
-
-    Args:
-      output: the run's folder.
-      results: the folder of the first two, if it is another.
+    """Writes the figures of a run as they arise: METRICS_NAME and SECONDS_NAME below `results` (None: `output`),
+    TensorBoard events below `output`.
     """
 
     def __init__(self, output: pathlib.Path, results: pathlib.Path | None = None):

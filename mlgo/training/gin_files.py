@@ -64,7 +64,6 @@ def _values(text: str, subject: str) -> dict[str, Any]:
 
 def _check_size(settings: Mapping[str, Any]) -> None:
     """Args: settings: name of a macro or "CLASS.FIELD" -> literals, lists, tuples, dictionaries, Macros, References.
-
     Raises: _Refused: a setting refers to code, macros name each other in a circle or lie too deep in each other, or
       settings stand for too many values.
     """

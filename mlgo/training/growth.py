@@ -89,10 +89,7 @@ def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], 
 
 
 def check_replaced(folder: pathlib.Path) -> None:
-    """The results in `folder` are of one run.
-
-    Raises: RunError: a process was killed while it replaced them.
-    """
+    """Raises: RunError: a process was killed while it replaced the results in `folder`."""
     if (folder / EXTENDED).exists():
         raise RunError(
             f"the run in {folder}",

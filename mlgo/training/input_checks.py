@@ -65,10 +65,7 @@ def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
 
 
 def check_vocabulary(folder: pathlib.Path, problem: Problem) -> None:
-    """`folder` holds a vocabulary of `problem`.
-
-    Raises: RunError: it does not.
-    """
+    """Raises: RunError: `folder` holds no vocabulary of `problem`."""
     if not folder.is_dir():
         remedy = "Give a folder with one FEATURE.buckets per feature, or leave the flag out to have one made"
         raise RunError(f"--vocabulary={folder}", "is not a folder", remedy)
@@ -78,10 +75,7 @@ def check_vocabulary(folder: pathlib.Path, problem: Problem) -> None:
 def check_disk_space(
     folder: pathlib.Path, corpora: list[Corpus], free_bytes: Callable[[pathlib.Path], int] | None = None
 ) -> None:
-    """The disk of `folder` has room for what a run on `corpora` writes.
-
-    Raises: RunError: it has not; both numbers are named.
-    """
+    """Raises: RunError: the disk of `folder` has no room for what a run on `corpora` writes; names both numbers."""
     free_bytes = free_bytes or (lambda path: shutil.disk_usage(path).free)
     bitcode = sum(module.bitcode_size for corpus in corpora for module in corpus.modules)
     needed = _FIXED_BYTES + _BYTES_PER_BITCODE_BYTE * bitcode

@@ -52,7 +52,6 @@ class LearningInputs:
     Attributes:
       training, validation: modules to learn from and to validate on, as they are compiled.
       default: module name -> its record under the compiler's default.
-      setup: the compile setup.
       imitated: policies to imitate, for algorithms that imitate.
     """
 
@@ -67,9 +66,6 @@ class LearningLoop:
     """One run of the stage.
 
     Args:
-      folder: the stage's folder.
-      start: the initial weights.
-      inputs: the modules, their default scores and the compile setup.
       configurations: settings of the run, of its algorithm, and when training counts as diverged.
       work: a folder for policies of single compiles.
       metrics: receives the figures of every iteration and validation.
@@ -106,9 +102,8 @@ class LearningLoop:
         self._models.remove("first")
 
     def run(self) -> Mapping[str, Any]:
-        """Runs the remaining iterations.
+        """Runs the remaining iterations; returns the chosen candidate and the figures of all validations.
 
-        Returns: the summary: the chosen candidate and the figures of all validations.
         Raises: RunError: too many compiles of an iteration failed, or the update diverged.
         """
         total = self._settings.iterations

@@ -48,10 +48,7 @@ class LearningRecords:
 
 
 def read_records(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The figures of all iterations and of all validations of the learning stage in `folder`, by iteration.
-
-    Raises: RunError: a file is damaged; names it.
-    """
+    """The figures of all iterations and validations of the stage in `folder`. Raises: RunError: a file is damaged."""
     iterations, validations = (
         json_lines.read(_path(folder, name), _WHAT, _remedy(folder)) for name in (_ITERATIONS, _VALIDATIONS)
     )

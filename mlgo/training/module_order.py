@@ -20,11 +20,7 @@ def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed:
     that walk. So every module comes once before any comes twice, but for a piece that spans two walks, where a module
     of the second walk that is in the piece already is left out.
 
-    Args:
-      names: all modules, >= 1.
-      iteration: >= 0.
-      count: modules per iteration, >= 1; at least `len(names)` means all of them each time.
-      seed: of the run.
+    Args: count: modules per iteration, >= 1; at least `len(names)` means all of them each time.
     """
     if count >= len(names):
         return sorted(names)

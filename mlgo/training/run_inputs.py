@@ -26,11 +26,8 @@ ESTIMATION_INPUTS = ("size_estimator", "opt")
 
 @dataclasses.dataclass(frozen=True)
 class Estimation:
-    """Inputs of estimated code sizes.
-
-    Attributes:
-      size_estimator: estimator.json of //mlgo:train_size_estimator.
-      opt: LLVM's opt, of the same version as the clang.
+    """Inputs of estimated code sizes: estimator.json of //mlgo:train_size_estimator, and an opt of the clang's
+    version.
     """
 
     size_estimator: pathlib.Path
@@ -50,12 +47,10 @@ class RunInputs:
     """Paths that a run reads and writes.
 
     Attributes:
-      clang: the development clang.
       train_corpus: corpus to learn from; None with `split_corpus`.
       held_out_corpus: corpus on which the result is measured; None: it is not measured, or with `split_corpus`.
       vocabulary: a vocabulary to use; None: one is made from the default trace.
       policy: the policy to start from with RunSettings.warm_start "policy", else None.
-      output: the run's folder.
       cache: compile results that runs share; None: no cache.
       imitated: policies to imitate, for an algorithm that imitates.
       estimation: inputs of a reward that is an estimate; None for other rewards.

@@ -32,12 +32,9 @@ class RunSettings:
     """The settings that determine the result of a run, besides those of its parts. Every field is part of its identity.
 
     Attributes:
-      problem: a folder below mlgo/problems.
-      algorithm: one of mlgo/learning/algorithms/registry.py.
       reward: one of the problem's rewards; "": its default.
       warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random
         weights; "policy": start from a policy of an earlier run.
-      seed: random seed, >= 0.
       iterations: rounds of compiling and learning, >= 0; the papers: thousands. 80 iterations of eviction at the
         default size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
       modules_per_iteration: modules compiled in each iteration, >= 1; the papers: 512 and more.
@@ -94,10 +91,8 @@ class RunSettings:
 
 @dataclasses.dataclass(frozen=True)
 class Configurations:
-    """The settings of all parts of a run. Every field of every part is part of the run's identity.
-
-    Attributes:
-      learner: those of the algorithm that `run` names.
+    """The settings of all parts of a run, `learner` those of its algorithm. Every field is part of the run's
+    identity.
     """
 
     run: RunSettings

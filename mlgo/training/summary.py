@@ -27,12 +27,9 @@ def closing_lines(
     """The lines that a run prints at its end.
 
     Args:
-      output: the run's folder.
       comparison: the held-out result, if there is one.
       seconds: by stage.
-      problem: what was learned.
       learned: see TrainingRun.learned.
-      estimated: whether the scores are estimates.
       start: the policy that was trained further; None: the training started without one.
     """
     items = score_of(problem).compared_items
@@ -146,15 +143,9 @@ class AgainstStart:
 def against_start(
     comparison: Comparison | None, learned: Mapping[str, Any], unit: str, start: pathlib.Path | None
 ) -> AgainstStart | None:
-    """The trained policy against the start, on held-out modules or else by the validation of the iterations.
+    """The trained policy against `start`, on held-out modules or else by the validation; None: it was not measured.
 
-    Args:
-      comparison: the held-out result, if there is one.
-      learned: see TrainingRun.learned.
-      unit: of a row of it, "functions" or "modules".
-      start: the policy that was trained further; None: the training started without one.
-
-    Returns: None: the start was not measured.
+    Args: as of `closing_lines`; unit: of a row, "functions" or "modules".
     """
     name = "what it started from" if start is None else f"the policy that it started from ({start})"
     if learned["chosen_iteration"] == 0:

@@ -43,7 +43,6 @@ class PreparedCorpus:
 
     Attributes:
       corpus: optimised if the problem's decisions come after the optimiser.
-      digest: the digest that later stages name as their input.
       not_optimised: module name -> kind of failure of the modules that could not be optimised.
     """
 
@@ -55,15 +54,8 @@ class PreparedCorpus:
 class TrainingRun:
     """One run.
 
-    Args:
-      inputs: the paths it reads and writes.
-      configurations: its settings.
-      workers: compiles at a time; does not change results.
-      executor: where compiles run; None: on this machine.
-
-    Attributes:
-      problem: what is learned.
-      learned: figures of the finished learning stage: the chosen iteration and its validation.
+    Args: workers: compiles at a time; does not change results; executor: where compiles run; None: on this machine.
+    Attributes: learned: figures of the finished learning stage: the chosen iteration and its validation.
     """
 
     def __init__(

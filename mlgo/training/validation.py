@@ -29,11 +29,8 @@ _CANDIDATES = "candidates"
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """Validated weights.
-
-    Attributes:
-      iteration: number of iterations they have learned from; 0: the initial weights.
-      ratio: geometric mean of the score ratio over the validation modules; below 1 is better than the default.
+    """Weights that have learned from `iteration` iterations, and the mean of their ratios; below 1 beats the
+    default.
     """
 
     iteration: int
@@ -46,11 +43,7 @@ class Validation:
     A run goes on with more iterations as one that began with so many. Only its last validation depends on the number:
     the best of the validations that runs of any length do is therefore kept beside the best of all.
 
-    Args:
-      folder: of the learning stage.
-      scoring: of the modules.
-      settings: those of the run.
-      records: receives the figures; it has dropped those of validations that this run does not do.
+    Args: records: receives the figures; it has dropped those of validations that this run does not do.
     """
 
     def __init__(self, folder: pathlib.Path, scoring: Scoring, settings: RunSettings, records: LearningRecords):
@@ -70,9 +63,8 @@ class Validation:
     def validate(
         self, iteration: int, jobs: Sequence[CompileJob], outcomes: Iterator[CompileOutcome]
     ) -> dict[str, Any]:
-        """Takes the outcomes of `jobs`, all under the weights that have learned from `iteration` iterations.
+        """Takes the outcomes of `jobs`, all under the weights after `iteration` iterations; returns the figures.
 
-        Returns: the figures.
         Raises: RunError: too many compiles failed, or no module could be compared.
         """
         title = f"validation after {iteration}"
@@ -142,10 +134,7 @@ def choose(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def candidate_network(folder: pathlib.Path, candidate: Candidate, template: PolicyNetwork) -> PolicyNetwork:
-    """The network of `candidate`, with the normaliser of `template`.
-
-    Raises: RunError: its weights are missing or damaged.
-    """
+    """The network of `candidate`, normalised as `template`. Raises: RunError: its weights are missing or damaged."""
     loaded = checkpoint.load_checkpoint(folder / _CANDIDATES, f"{candidate.iteration:05}")
     if loaded is None:
         remedy = "Delete the folder and run the same command again"

@@ -39,10 +39,7 @@ def clone_default(
     problem: Problem,
     configurations: Configurations,
 ) -> Mapping[str, Any]:
-    """Clones the default's decisions in modules `names` of `trace`.
-
-    Returns: the figures for the manifest.
-    """
+    """Clones the default's decisions in modules `names` of `trace`; returns the figures for the manifest."""
     # Imports TensorFlow, which the other ways to start do without.
     from mlgo.learning.behavioural_cloning import train_bc  # pylint: disable=import-outside-toplevel
 
@@ -101,19 +98,13 @@ def _random_network(vocabulary: pathlib.Path, problem: Problem, configurations: 
 
 
 def start_from_policy(folder: pathlib.Path, policy: pathlib.Path, problem: Problem) -> Mapping[str, Any]:
-    """Keeps the weights and the normaliser of the policy directory `policy`.
-
-    Raises: RunError: it is not a policy for `problem`.
-    """
+    """Keeps weights and normaliser of the policy directory `policy`. Raises: RunError: it is not one for `problem`."""
     network, record = load_policy(policy, problem)
     return _keep(folder, network, {"from": "policy", "policy_sha256": record["sha256"]})
 
 
 def load_start(folder: pathlib.Path) -> PolicyNetwork:
-    """The network that the stage left in `folder`.
-
-    Raises: RunError: it is absent or damaged.
-    """
+    """The network that the stage left in `folder`. Raises: RunError: it is absent or damaged."""
     loaded = checkpoint.load_checkpoint(folder, _RESULT)
     if loaded is None:
         raise RunError(f"warm start in {folder}", "is absent", _REMEDY)

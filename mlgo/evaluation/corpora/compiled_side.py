@@ -32,14 +32,12 @@ def compile_side(
     keep_objects: bool,
     given: DecisionsGiven = lambda module: None,
 ) -> Mapping[str, Any]:
-    """Compiles every module of `corpus` that has no record in `folder` yet.
+    """Compiles every module of `corpus` that has no record in `folder` yet; returns counts for the manifest.
 
     Args:
       model_dir: TFLite policy; None: the compiler's heuristic.
-      keep_objects: whether objects are kept for linking.
       given: decisions that each module's compile is given, which take precedence.
 
-    Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed.
     """
     setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags), wants_objects=True)
@@ -62,10 +60,7 @@ def compile_side(
 
 
 def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Module -> function -> bytes, for the side in `folder`.
-
-    Raises: RunError: a file is missing or damaged.
-    """
+    """Module -> function -> bytes, for the side in `folder`. Raises: RunError: a file is missing or damaged."""
     remedy = "Delete the folder and run again"
     found = {}
     for name in modules:
@@ -76,10 +71,7 @@ def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict
 
 
 def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:
-    """Code bytes of each of `modules` in their linked image, for the side in `folder`.
-
-    Raises: RunError: linking fails.
-    """
+    """Code bytes of each of `modules` in their linked image, for the side in `folder`. Raises: RunError."""
     with tempfile.TemporaryDirectory(prefix="mlgo-link-") as work:
         objects = {name: object_path(folder, name) for name in modules}
         return linked_code.link(linker, objects, pathlib.Path(work), icf)

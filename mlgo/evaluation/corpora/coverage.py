@@ -18,7 +18,6 @@ class Coverage:
     """The modules of an image.
 
     Attributes:
-      modules: how many were linked.
       without_code: names of those whose objects have no code, sorted.
       absent: names of those that have code, of which no image holds any, sorted -> bytes of code in the object.
       defined_twice: symbol that several modules define -> their names, sorted. An image has the first definition.
@@ -90,7 +89,6 @@ def coverage_of(
     """The coverage of images of the same modules.
 
     Args:
-      code: module -> bytes of code in its object.
       images: module -> bytes of its code in an image. A module that one of them holds is not absent.
       objects: module -> its object, in which symbols that others define too are looked for; empty: nowhere.
     """

@@ -40,9 +40,6 @@ class CorpusResult:
     """The result of one corpus.
 
     Attributes:
-      corpus: name in tables.
-      digest: of the corpus.
-      comparison: by function or module.
       linked: side -> module -> code bytes in the linked image; empty when nothing is linked.
       linked_summaries: side -> ratio of the image's code bytes to the default's.
       code: side -> module -> function -> bytes in the object; only modules that failed on no side.
@@ -101,13 +98,9 @@ class Evaluation:
     """Settings that all corpora of an evaluation share.
 
     Attributes:
-      folder: folder of the results.
-      setup: how modules are compiled.
       configuration: other settings that change the result of a side.
-      seed: of the bootstraps.
       reward: one of the problem's rewards; None: the default one.
       linker: ld.lld; None: nothing is linked.
-      icf: whether the linker folds identical functions.
     """
 
     folder: RunFolder
@@ -125,7 +118,6 @@ class Evaluation:
 
         Args: only: the modules to compare, without linking; None: all. The default still compiles the whole corpus
           where the score of a module depends on the others.
-
         Raises: RunError: too many modules fail, no module has a decision, or linking fails.
         """
         default = Side(DEFAULT, self.setup.clang)
@@ -203,10 +195,6 @@ def check_decisions(corpus: Corpus, setup: CompileSetup, rows: Sequence[Function
 
     A score that a policy changed, or that the compiler logs for a decision, shows one. Where all are equal to the
     default's, the modules are compiled once more, with their decisions logged, up to the first that has one.
-
-    Args:
-      rows: what was compared.
-      failed: modules that failed on a side.
 
     Raises: RunError: no module has a decision (NOTHING_PRODUCED); the message names the likely reason.
     """

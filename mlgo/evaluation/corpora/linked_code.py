@@ -47,12 +47,7 @@ def link(
 ) -> dict[str, int]:
     """Code bytes of each module in the image of all of them, by module name.
 
-    Args:
-      linker: ld.lld.
-      objects: module name -> its object, in the order of linking.
-      work: an empty folder.
-      icf: whether identical functions are folded into one.
-
+    Args: objects: module name -> its object, in the order of linking.
     Raises: RunError: the linker fails or is killed, or no code is left.
     """
     work = work.absolute()
@@ -84,11 +79,7 @@ def link(
 
 
 def code_of_modules(map_path: pathlib.Path, image: pathlib.Path, objects: Mapping[str, pathlib.Path]) -> dict[str, int]:
-    """Code bytes of each module in an image.
-
-    Args: map_path: lld's map of it; objects: module name -> its object, as linked.
-    Raises: RunError: `image` is no ELF file.
-    """
+    """Code bytes of each module in an image, by lld's map of it. Raises: RunError: `image` is no ELF file."""
     by_path = {str(path.absolute()): name for name, path in objects.items()}
     sizes = dict.fromkeys(objects, 0)
     content = map_path.read_text(encoding="utf-8", errors="replace")

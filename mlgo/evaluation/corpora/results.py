@@ -27,9 +27,7 @@ class Results:
     """What came of all corpora.
 
     Attributes:
-      corpora: one result per corpus.
       sides: names of the sides that are compared with the default: policies, then thresholds.
-      policies: policy name -> digest.
       description: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
       counts: side -> program -> ratio of its executed instructions to the default's; empty: no program was counted.
       programs: what programs executed, for result.json; its keys are those of //mlgo:evaluate_programs.
@@ -58,7 +56,8 @@ class Results:
 
         Args:
           flags_of: the flags of //mlgo:evaluate that select the policy and the corpus of a regression.
-          demangler: of names of functions in texts; data keep mangled names. None: texts too.
+          demangler: of names of functions in texts, not in data.
+
         Raises: RunError: no function or module was compared.
         """
         if not any(result.comparison.rows for result in self.corpora):

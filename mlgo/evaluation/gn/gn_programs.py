@@ -42,11 +42,7 @@ class GnPrograms:
 
 
 def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) -> GnPrograms | LinkedPrograms:
-    """Reads the file that the rule mlgo_gn_programs or mlgo_linked_programs writes.
-
-    Args: locate: finds a runfile of that target.
-    Raises: RunError: the file is damaged.
-    """
+    """Reads the file that the rule mlgo_gn_programs or mlgo_linked_programs writes. Raises: RunError: it is damaged."""
     content = files.read_json(path, "gn programs", _REMEDY)
     try:
         if "folder" in content:

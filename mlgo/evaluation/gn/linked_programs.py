@@ -96,9 +96,8 @@ class LinkedPrograms:
 
 
 def linked_programs_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]) -> LinkedPrograms:
-    """What the fields of a file describe that the rule mlgo_linked_programs writes.
+    """What a file of the rule mlgo_linked_programs describes.
 
-    Args: locate: finds a runfile of that target.
     Raises: AttributeError, KeyError, TypeError: a field is missing or of another type.
     """
     return LinkedPrograms(

@@ -17,10 +17,10 @@ _PREPROCESS = ("-E", "-P")
 def build_inputs(
     toolchain: Toolchain, side: Side, program: Program, level: str, read: str | None = None
 ) -> dict[str, str]:
-    """Digests of what the images of `program` rest on that `side` builds at the optimisation level `level`.
+    """Digests of what the images of `program` rest on that `side` builds at `level`.
 
     Args: read: what `read_digest` returns; None: it is called.
-    Raises: BuildFailure: see there.
+    Raises: BuildFailure: a unit cannot be preprocessed.
     """
     read = read_digest(toolchain, preprocessing_side(side), program, level) if read is None else read
     return {**link_inputs(toolchain, program), "compiler": side.digest(), "read": read}

@@ -56,11 +56,8 @@ class Toolchain:
 
     Attributes:
       sysroot: Debian's headers and libraries, with the folder `usr`; None: the machine's.
-      linker: ld.lld.
       driver: the clang that calls the linker.
-      workers: parallel compiles.
       objects: folder of objects that programs share; None: no sharing.
-      target: of all programs.
     """
 
     sysroot: pathlib.Path | None
@@ -78,9 +75,8 @@ class Toolchain:
         return flags
 
     def digest(self, libraries: Sequence[str] = (), directory: pathlib.Path = pathlib.Path("/")) -> str:
-        """Digest of linker, driver, target, and all files that the linker reads besides objects.
-
-        Args: libraries: linker flags of a program; directory: where it is linked.
+        """Digest of linker, driver, target, and all files that a link with `libraries` in `directory` reads besides
+        objects.
         """
         return _digest_of_links(self, tuple(libraries), directory)
 
@@ -122,10 +118,7 @@ def compile_command(
 def compile_objects(
     toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str, more: Sequence[str] = ()
 ) -> list[pathlib.Path]:
-    """Compiles every unit of `program` into `folder`; returns the objects in link order.
-
-    Raises: BuildFailure: a compile fails.
-    """
+    """Compiles every unit of `program` into `folder`; returns the objects in link order. Raises: BuildFailure."""
     folder.mkdir(parents=True, exist_ok=True)
     store = Store.of(toolchain, program)
     if store is not None and side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
@@ -155,9 +148,7 @@ def compile_objects(
 class Store:
     """Results of compiles and of links with LTO, for equal ones of any program.
 
-    Attributes:
-      folder: of the results.
-      inputs: digests of the files, besides the source, that decide about them.
+    Attributes: inputs: digests of the files, besides the source, that decide about them.
     """
 
     folder: pathlib.Path
@@ -194,11 +185,7 @@ class Store:
 def _optimised(
     toolchain: Toolchain, store: Store, side: Side, program: Program, path: str, level: str, output: pathlib.Path
 ) -> pathlib.Path:
-    """The bitcode of a unit after the optimiser, which all sides of this compiler share.
-
-    Args: output: the compiler writes it there before it is kept.
-    Raises: BuildFailure: the compile fails.
-    """
+    """The bitcode of a unit after the optimiser, which all sides of this compiler share."""
     bare = _without_decisions(side)
     command = compile_command(toolchain, bare, program, path, level, ("-emit-llvm", "-Xclang", KEEP_USE_LISTS_FLAG))
     shared = store.file(bare, program.root / path, command)
@@ -230,9 +217,8 @@ def link(
     image: pathlib.Path,
     flags: Sequence[str] = (),
 ) -> pathlib.Path:
-    """Links a static, stripped program at `image` without unused sections; returns the path of the linker's map.
-
-    Raises: BuildFailure: the linker fails.
+    """Links a static, stripped program at `image` without unused sections; returns the linker's map. Raises:
+    BuildFailure.
     """
     map_path = image.with_name(image.name + ".map")
     command = [
@@ -268,10 +254,7 @@ def _digest_of_links(toolchain: Toolchain, libraries: Sequence[str], directory: 
 def run_tool(
     side: Side, what: str, command: Sequence[str], directory: pathlib.Path, seconds: float = _COMPILE_SECONDS
 ) -> child.Ended:
-    """Runs a compiler or linker in `directory`. Args: what: for messages; seconds: time limit.
-
-    Raises: BuildFailure: it fails.
-    """
+    """Runs a compiler or linker, `what` in messages, within `seconds`. Raises: BuildFailure: it fails."""
     try:
         ended = child.run(command, directory, seconds, environment={"PATH": os.defpath})
     except child.NotRun as error:

@@ -33,7 +33,6 @@ class Catalogue:
 
     Attributes:
       name: default name of the output folder.
-      descriptions: program name -> its description.
       gn: the gn project that builds them, or has built them; None: they are built from packages.
     """
 
@@ -65,13 +64,8 @@ class Catalogue:
     ) -> list[Program]:
         """The programs to evaluate.
 
-        Args:
-          names: programs of this catalogue and groups (ALL, EXAM); empty: the default programs, or none where
-            `described` is not empty.
-          described: descriptions of the user's own programs.
-          packages: package name -> its source tree.
-          work: a folder for the gn build.
-
+        Args: names: programs of this catalogue and groups (ALL, EXAM); empty: the default programs, or none where
+          `described` is not empty.
         Raises: RunError: a name is unknown or comes twice, or a description is not usable.
         """
         members = self._members()
@@ -144,9 +138,8 @@ class _Packages(Mapping[str, pathlib.Path]):
 
 
 def packages_from_flags(values: Sequence[str]) -> Mapping[str, pathlib.Path]:
-    """Package name -> source tree: those that the command names and those of --package.
-
-    Raises: RunError: a value is not NAME=FOLDER.
+    """Package name -> source tree: the command's and those of --package. Raises: RunError: a value is not
+    NAME=FOLDER.
     """
     found: dict[str, pathlib.Path] = {}
     for value in values:

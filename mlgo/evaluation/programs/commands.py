@@ -92,10 +92,7 @@ def level_of(words: Sequence[str]) -> str | None:
 
 
 def _of_objects(commands: list[_Command], patterns: Sequence[str], subject: str) -> list[_Command]:
-    """The commands whose output one of `patterns` matches; without patterns, all.
-
-    Raises: RunError: a pattern matches no output.
-    """
+    """The commands whose output one of `patterns` matches; all without patterns. Raises: RunError: one matches none."""
     if not patterns:
         return commands
     outputs = [command.output for command in commands]

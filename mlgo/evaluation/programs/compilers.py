@@ -19,11 +19,8 @@ _WITH_PROFILE = ("-mllvm", "-mlgo-policy-with-profile")
 
 @dataclasses.dataclass(frozen=True)
 class Compilers:
-    """Attributes:
-    packaged: Debian's clang.
-    release: our clang with policies inside.
-    others: sides of --compiler.
-    linker: ld.lld with the same policies, for LTO; None: programs are not linked through it.
+    """The packaged clang of Debian, the release clang with policies inside, sides of --compiler, and the ld.lld with
+    the same policies (None: programs are not linked through LTO).
     """
 
     packaged: pathlib.Path
@@ -46,7 +43,6 @@ class Compilers:
 
         Args:
           allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
-          callee_saved_costs: of the first use of a callee-saved register, for further sides with and without it.
           has_profiles: programs have profiles, with which the heuristic decides unless the policy is asked for.
         """
         default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)
@@ -79,10 +75,7 @@ class Compilers:
 
 
 def allocation_counts(values: Sequence[str]) -> list[int]:
-    """The numbers that --allocations names, without repetition.
-
-    Raises: RunError: a value is not a number of at least 2.
-    """
+    """The numbers of --allocations, without repetition. Raises: RunError: a value is not a number of at least 2."""
     if wrong := [value for value in values if not value.isdecimal() or int(value) < 2]:
         remedy = "Give numbers of at least 2, such as 18: one allocation is the policy alone"
         raise RunError(f"--allocations={','.join(values)}", f"holds {wrong[0]!r}", remedy)
@@ -90,20 +83,14 @@ def allocation_counts(values: Sequence[str]) -> list[int]:
 
 
 def lto_kinds(values: Sequence[str]) -> list[str]:
-    """The kinds of LTO that --lto names, without "none" and without repetition.
-
-    Raises: RunError: a value is none of them.
-    """
+    """The kinds of LTO that --lto names, without "none" and repetition. Raises: RunError: a value is none of them."""
     if unknown := [value for value in values if value not in ("none", *LTO_KINDS)]:
         raise RunError(f"--lto={','.join(values)}", f"holds {unknown[0]!r}", f"Give none, {' or '.join(LTO_KINDS)}")
     return [kind for kind in LTO_KINDS if kind in values]
 
 
 def linker_beside(clang: pathlib.Path) -> pathlib.Path:
-    """The ld.lld that has the policies of the release clang `clang`.
-
-    Raises: RunError: there is none beside it.
-    """
+    """The ld.lld that has the policies of the release clang `clang`. Raises: RunError: there is none beside it."""
     linker = clang.with_name("ld.lld")
     if not linker.is_file():
         raise RunError(

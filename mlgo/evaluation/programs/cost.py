@@ -52,7 +52,6 @@ def measure_sources(
 ) -> Samples:
     """Compiles each source with each side `turns` times (A B C C B A ...), each time without and with -ftime-trace.
 
-    Args: done: called after every source.
     Raises: BuildFailure: a compile fails, or leaves no trace.
     """
     samples: Samples = {}
@@ -127,10 +126,7 @@ class TraceFailure(Exception):
 
 
 def parse_time_trace(content: bytes) -> Mapping[str, float]:
-    """Seconds by stage; 0 for one that did not run.
-
-    Raises: TraceFailure: `content` is not a time trace of a compile.
-    """
+    """Seconds by stage; 0 for one that did not run. Raises: TraceFailure: it is not a time trace of a compile."""
     try:
         events = json.loads(content)["traceEvents"]
         totals = {event["name"]: float(event["dur"]) for event in events if str(event["name"]).startswith("Total ")}

@@ -51,11 +51,8 @@ class Counter(Protocol):
         ...
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        """(counts, digest of the output), both by run.
-
-        Raises:
-          RunFailure: a run fails.
-          CounterFailure: the counter fails.
+        """(counts, digest of the output), both by run. Raises: RunFailure: a run fails; CounterFailure: the counter
+        does.
         """
         ...
 

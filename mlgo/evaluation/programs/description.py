@@ -10,10 +10,7 @@ REMEDY = "See mlgo/evaluation/programs/README.md for the fields"
 
 
 def read_description(path: pathlib.Path) -> dict[str, Any]:
-    """The JSON object in the description `path`.
-
-    Raises: RunError: the file is no JSON object.
-    """
+    """The JSON object in the description `path`. Raises: RunError: the file is no JSON object."""
     content = files.read_json(path, "description of a program", REMEDY)
     if not isinstance(content, dict):
         raise RunError(f"program {path}", "is not a JSON object", REMEDY)

@@ -37,11 +37,11 @@ class CostSettings:
 
 @dataclasses.dataclass(frozen=True)
 class ProgramEvaluation:
-    """Attributes:
-    folder: of the results.
-    toolchain: of all sides.
-    lto: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
-    below: folder of the stages in `folder`; "": they lie there themselves.
+    """Measures with one toolchain into stages of `folder`.
+
+    Attributes:
+      lto: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
+      below: folder of the stages in `folder`; "": they lie there themselves.
     """
 
     folder: RunFolder
@@ -79,8 +79,7 @@ class ProgramEvaluation:
 
         Args:
           sides: DEFAULT first.
-          thinlto: names of sides that are linked through ThinLTO too.
-          counted: names of sides whose programs `counter` counts.
+          thinlto, counted: names of sides that are linked through ThinLTO too, and whose programs `counter` counts.
           symbols: how many functions that grew, and that shrank, most on the side "policy" are returned per program.
 
         Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions; program -> which units
@@ -213,10 +212,7 @@ class ProgramEvaluation:
         sides: Sequence[Side],
         measure: Callable[[Program, Mapping[str, str], Side], dict[str, Any]],
     ) -> dict[str, dict[str, dict[str, Any]]]:
-        """As `of_all_sides`.
-
-        Args: what: the title of its bar; level: of optimisation; measure: takes the inputs of a stage too.
-        """
+        """As `of_all_sides`, with a bar titled `what`; `measure` takes the inputs of a stage too."""
         with contextlib.closing(progress.start(what, len(programs) * len(sides), "builds")) as bar:
             return of_all_sides(
                 table,

@@ -45,7 +45,7 @@ def _timed(run: ProgramRun, output: pathlib.Path) -> ProgramRun:
 
 
 def times(run: str, output: pathlib.Path) -> dict[str, float]:
-    """Measure "benchmark RUN: NAME" -> CPU nanoseconds per iteration, of the file that a program wrote in a run.
+    """Measure "benchmark RUN: NAME" -> CPU nanoseconds per iteration, of the file that a run wrote.
 
     Raises: RunFailure: it is no such file, or has no times.
     """

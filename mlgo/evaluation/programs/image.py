@@ -28,11 +28,7 @@ class ImageSize:
 
 
 def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> ImageSize:
-    """The sizes of `image`.
-
-    Args:
-      map_path: lld's map of it.
-      own: folder of the program's own objects.
+    """The sizes of `image`, by lld's map of it; `own` is the folder of the program's own objects.
 
     Raises: RunError: it is no ELF file, or holds no code of its own.
     """
@@ -66,9 +62,9 @@ def _executable(sections: Iterable[elf.Section]) -> int:
 
 
 def symbol_differences(default: Mapping[str, int], policy: Mapping[str, int], count: int) -> list[dict[str, int | str]]:
-    """The functions that grew most, largest growth first, then those that shrank most; a missing one has 0 bytes.
+    """The `count` functions that grew most, largest growth first, then those that shrank most; a missing one has 0
+    bytes.
 
-    Args: count: functions of each kind.
     Returns: {"symbol", "default", "policy"}, in bytes.
     """
     changes = {name: policy.get(name, 0) - default.get(name, 0) for name in {*default, *policy}}

@@ -18,9 +18,10 @@ LTO_KINDS = ("thin", "full")
 def link_through_lto(
     toolchain: Toolchain, side: Side, program: Program, kind: str, level: str, image: pathlib.Path
 ) -> pathlib.Path:
-    """As `link`, of bitcode: the side's linker generates all code, with the policies that the side switches on.
+    """As `link`, of bitcode, which is left beside `image`: the side's linker generates all code, with the side's
+    policies.
 
-    Args: kind: of LTO, one of LTO_KINDS. The bitcode is left in a folder beside `image`.
+    Args: kind: of LTO, one of LTO_KINDS.
     Raises: BuildFailure: a compile or the linker fails.
     """
     folder = image.with_name(image.name + ".bitcode")

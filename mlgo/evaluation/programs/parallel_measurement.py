@@ -47,13 +47,11 @@ def of_all_sides(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Program -> side -> result of `measure`, of the programs that can be compared on all sides.
 
-    The first side that fails, in their order, decides why a program is left out, so that the order in which several
-    end changes nothing.
+    The first side that fails, in their order, decides why a program is left out, so that the order in which several end
+    changes nothing.
 
-    Args:
-      table: gets the reasons of the others.
-      measure: its result has the digests of the program's output by run: "outputs".
-      workers: calls of `measure` at a time.
+    Args: table: gets the reasons of the others; measure: its result has "outputs", digests of the program's output by
+      run.
     """
     failed: dict[str, int] = {}
 

@@ -29,10 +29,7 @@ _SECONDS = 60
 
 @dataclasses.dataclass(frozen=True)
 class Perf:
-    """Attributes:
-    program: perf.
-    events: event as perf is asked for it -> measure in results.
-    """
+    """The program perf, and `events`: event as perf is asked for it -> measure in results."""
 
     program: pathlib.Path
     events: Mapping[str, str]
@@ -47,9 +44,8 @@ class Perf:
         return [str(self.program), "stat", "-x", ",", "-e", ",".join(self.events), "-o", str(output), "--"]
 
     def parse(self, text: str) -> dict[str, float]:
-        """Measure -> count in what `perf stat -x,` wrote, without events that the machine does not have.
-
-        Raises: CounterFailure: a line is malformed.
+        """Measure -> count in what `perf stat -x,` wrote, without absent events. Raises: CounterFailure: a line is
+        malformed.
         """
         found = {}
         for row in csv.reader(line for line in text.splitlines() if line.strip() and not line.startswith("#")):
@@ -81,10 +77,7 @@ class Perf:
 def perf_from_flags(events: Sequence[str], program: str | None = None) -> Perf | None:
     """perf with the events of --perf_events besides cycles; None: none are chosen and cycles cannot be counted.
 
-    Args:
-      events: as `perf list` names them; without modifier they are counted in user mode.
-      program: path of perf; None: the one on PATH.
-
+    Args: events: as `perf list` names them; without modifier they are counted in user mode.
     Raises: RunError: an event has no such name or is given twice, or this machine does not count it.
     """
     flag = f"--perf_events={','.join(events)}"

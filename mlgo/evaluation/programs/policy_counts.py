@@ -21,8 +21,7 @@ _SHOWN = ("instructions", "data_references", "code_bytes")
 
 @dataclasses.dataclass(frozen=True)
 class PolicyCounts:
-    """Attributes: programs: counted program -> its digest; content: "run", "left_out" and "differing" as in the
-    result.json of //mlgo:evaluate_programs."""
+    """Counted program -> its digest; and "run", "left_out", "differing" of //mlgo:evaluate_programs' result.json."""
 
     programs: Mapping[str, str]
     content: Mapping[str, Any]

@@ -23,10 +23,7 @@ _PROFILE = "profile.profdata"
 
 @dataclasses.dataclass(frozen=True)
 class ProfileTools:
-    """Attributes:
-    runtime: the library of instrumented programs, libclang_rt.profile.
-    profdata: llvm-profdata.
-    """
+    """The library of instrumented programs, libclang_rt.profile, and llvm-profdata."""
 
     runtime: pathlib.Path
     profdata: pathlib.Path
@@ -54,8 +51,6 @@ def with_profiles(
 
     The packaged clang, without any policy, builds the instrumented programs, so that all sides use one profile.
     Programs of the same code and training have one profile: rows of tables may be runs of one program.
-
-    Args: levels: of optimisation, one profile for each: the code that is instrumented depends on it.
     """
     found, left_out = [], {}
     made: dict[tuple[str, str], pathlib.Path] = {}

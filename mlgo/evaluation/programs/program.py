@@ -27,8 +27,6 @@ class ProgramRun:
     """One run of a program. All runs of a program use one folder, which initially holds the inputs.
 
     Attributes:
-      name: name in tables.
-      arguments: of the command line.
       stdin: name of the input for its standard input; None: empty.
       outputs: files that it writes; they and its standard output must be equal under all compilers.
       benchmark: further arguments with which Google Benchmark in the program takes its own times; empty: it takes none.
@@ -58,16 +56,12 @@ class Program:
     """A program and its runs.
 
     Attributes:
-      name: name in tables and of folders.
-      about: short description for tables.
       root: source tree; compilers run here.
       sources: paths relative to `root`, sorted.
-      mains: sources beside the description.
       includes: folders relative to `root`, absolute (such as a build's generated headers), or in another package as
         "@NAME/folder".
       defines, flags, libraries: macros without -D, compiler flags, linker flags such as "-lm".
       inputs: name of an input -> the files that it is concatenated from.
-      runs: at least one.
       packages: package name -> source tree, for `includes`.
       options: source -> its options from a compilation database; then there are no includes and defines.
       directories: source -> folder in which it is compiled, where that is not `root`.
@@ -100,9 +94,8 @@ class Program:
     exports: pathlib.Path | None = None
 
     def level_note(self, measured: Sequence[str]) -> str | None:
-        """A line for the user when its build has other optimisation levels than an evaluation, else None.
-
-        Args: measured: the levels of the evaluation, such as "-Oz".
+        """A line for the user when its build has other optimisation levels than those that are `measured`, else
+        None.
         """
         if not set(self.levels) - set(measured):
             return None

@@ -45,14 +45,10 @@ class Plan:
       sizes: sides of the size comparison, the default first; empty: sizes are not measured.
       runs: sides of the run-time comparison, the default first; empty: programs are not counted and timed.
       cost: optimisation level -> sides whose compile cost is measured.
-      thinlto: whether programs are linked through ThinLTO too.
       symbols: how many functions that grew most, and that shrank most, are recorded per program.
       repeats: timed runs of each program; 0: none, as under an emulator.
-      counter: counts what programs execute.
       perf: counts events of the timed runs; None: only their time is measured.
-      cost_settings: what is compiled to measure the cost.
       seen: programs whose sources training saw; the others have totals of their own.
-      seed: seed of the bootstraps.
     """
 
     sizes: Sequence[Side]

@@ -40,17 +40,10 @@ def build_and_count(
 ) -> dict[str, Any]:
     """Builds `program` on `side` at -O2 as `folder`/program and counts the events of its runs.
 
-    Args:
-      lto: kinds of LTO through which it is built and counted too.
-      building: is entered for all compiles and links: they use all cores.
-
+    Args: lto: kinds of LTO through which it is built and counted too; building: entered for compiles and links.
     Returns: {"counts": {RUN: {COUNT: int}}, "lto": {KIND: the same}, "outputs": {RUN: digest}, "code_bytes": of the
       program's own code in the image without LTO}.
-
-    Raises:
-      BuildFailure, RunFailure: it cannot be built or run.
-      CounterFailure: it cannot be counted.
-      OutputDiffers: its output differs under the counter, or through LTO.
+    Raises: BuildFailure, RunFailure, CounterFailure; OutputDiffers: under the counter, or through LTO.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         images = {kind: pathlib.Path(scratch, kind) for kind in lto}
@@ -90,11 +83,6 @@ def time_in_turns(
     program: Program, images: Mapping[str, pathlib.Path], repeats: int, perf: Perf | None
 ) -> dict[str, dict[str, list[float]]]:
     """Runs the images in alternation, A B B A ..., so that other load on the machine affects all of them.
-
-    Args:
-      images: side -> its image.
-      repeats: of each image.
-      perf: what it counts besides; None: nothing.
 
     Returns: side -> "wall_seconds", "cpu_seconds" and events of perf -> a number per repeat, summed over all runs; and
       the measures of google_benchmark.take.

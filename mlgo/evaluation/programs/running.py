@@ -29,10 +29,7 @@ def run_program(
 
     All runs use one new folder, in which the image is always called `program`.
 
-    Args:
-      prefix: words before the program's command, such as valgrind's; relative paths in them are in that folder.
-      environment: variables for `prefix`.
-
+    Args: prefix: words before the program's command, such as valgrind's; relative paths in them are in that folder.
     Raises: RunFailure: a run fails, or does not write its outputs.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-run-") as scratch:
@@ -56,10 +53,7 @@ def run_program(
 
 
 def output_digests(program: Program, image: pathlib.Path, emulator: Sequence[str] = ()) -> dict[str, str]:
-    """Digest of the output, by run. Args: emulator: of the program's target, with its flags.
-
-    Raises: RunFailure: a run fails.
-    """
+    """Digest of the output, by run. Args: emulator: of its target, with its flags. Raises: RunFailure: a run fails."""
     return {run.name: digest for run, _, digest in run_program(program, image, emulator)}
 
 

@@ -13,13 +13,7 @@ from mlgo.evaluation.sides import Side
 
 @dataclasses.dataclass(frozen=True)
 class SharedSize:
-    """Bytes of a shared library.
-
-    Attributes:
-      shared_code_bytes: of its executable sections.
-      shared_file_bytes: of the stripped file.
-      shared_xz_bytes: of that file, compressed by xz at its default level.
-    """
+    """Bytes of a shared library: executable sections, the stripped file, and that file compressed by xz."""
 
     shared_code_bytes: int
     shared_file_bytes: int
@@ -34,7 +28,6 @@ def measure_shared(
     It is linked by itself: the libraries that it needs are no part of it. It exports what its version script says, else
     what is visible.
 
-    Args: folder: an empty one for objects and library.
     Raises: BuildFailure: a compile or the linker fails.
     """
     library = dataclasses.replace(program, mains=()) if program.sources else program

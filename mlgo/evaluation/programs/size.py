@@ -36,9 +36,7 @@ class SideSize:
     Attributes:
       sizes: by SIZES, None: not linked in this way; and by those of LTO_SIZES that were asked for.
       functions: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
-      outputs: run -> digest of its output.
       counts: run -> what that image executes in it, by counter; empty: not counted.
-      coverage: which units that image holds code of (mlgo/evaluation/corpora/coverage.py).
     """
 
     sizes: dict[str, int | None]
@@ -68,10 +66,7 @@ def measure_side(
       building: is entered for all compiles and links: they use all cores.
       lto: kinds of LTO within the linker that it is linked through too, of LTO_KINDS.
 
-    Raises:
-      BuildFailure, RunFailure: it cannot be built or run.
-      CounterFailure: it cannot be counted.
-      OutputDiffers: its output depends on the way of linking, or on the counter.
+    Raises: BuildFailure, RunFailure, CounterFailure; OutputDiffers: by the way of linking, or under the counter.
     """
     emulator = toolchain.target.emulator
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
@@ -120,10 +115,7 @@ def count_runs(
 ) -> dict[str, dict[str, int]]:
     """Run -> event -> count. Args: outputs: run -> digest of the output without the counter.
 
-    Raises:
-      RunFailure: a run fails.
-      CounterFailure: it cannot be counted.
-      OutputDiffers: its output differs under the counter.
+    Raises: RunFailure, CounterFailure; OutputDiffers: its output differs under the counter.
     """
     counts, counted = counter.count(program, image)
     if counted != outputs:

@@ -36,12 +36,8 @@ class Switches:
     """A row of the table.
 
     Attributes:
-      name: as the table has it.
       flags: of compiles, behind -Oz; of LTO's links too.
-      link_flags: of links.
-      lto: kind of LTO within the linker, of LTO_KINDS; None: none.
       targets: names of the targets that have it; empty: all.
-      shared: whether the shared library is measured too.
     """
 
     name: str
@@ -96,9 +92,8 @@ Figures = dict[str, int]
 
 
 def groups(target: str, names: Collection[str] = ()) -> list[list[Switches]]:
-    """The rows of the target of this name, those together whose compiles are equal.
-
-    Args: names: of the rows besides BASE; empty: all.
+    """The rows of the target of this name, those together whose compiles are equal. Args: names: besides BASE; empty:
+    all.
     """
     found: dict[tuple[tuple[str, ...], str | None], list[Switches]] = {}
     for row in ROWS:
@@ -112,7 +107,7 @@ def measure_group(
 ) -> dict[str, Figures]:
     """Row -> the bytes of `program`: the code of its own objects, the stripped file, and those of SharedSize.
 
-    Args: clang: a release clang; linker: the ld.lld beside it, which links with LTO; rows: a group.
+    Args: clang: a release clang; linker: the ld.lld beside it, which links with LTO.
     Raises: BuildFailure: it cannot be built.
     """
     first = rows[0]

@@ -29,8 +29,7 @@ def percent(ratio: float) -> str:
 
 
 def with_interval(total: Mapping[str, Any], mean: str) -> str:
-    """For display: "-1.40 % [-2.10, -0.70]", without interval for one sample. Args: mean: key of the ratio in
-    `total`."""
+    """The change of key `mean` for display: "-1.40 % [-2.10, -0.70]", without interval for one sample."""
     if next(total[name] for name in ("programs", "sources", "repeats") if name in total) < 2:
         return percent(total[mean])
     low, high = (100.0 * (total[name] - 1.0) for name in ("low", "high"))
@@ -140,9 +139,8 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
 
 
 def benchmark_lines(totals: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:
-    """The mean change over a program's benchmarks on each side, with its interval over them, and the worst benchmark.
-
-    Args: totals: what totals.benchmark_totals returns.
+    """The mean change over a program's benchmarks on each side, with its interval over them, and the worst
+    benchmark.
     """
     sides = list(dict.fromkeys(side for of_program in totals.values() for side in of_program))
     lines = markdown_head(["program", "benchmarks", *(title for side in sides for title in (side, f"{side}: worst"))])

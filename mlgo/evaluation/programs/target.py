@@ -19,9 +19,7 @@ class Target:
 
     Attributes:
       name: as in //platforms, such as "aarch64".
-      triple: for the compiler.
       gcc, libraries: folders of the sysroot: of libgcc, and of the C library.
-      flags: of every compile and link.
       emulator: the emulator and its flags, before a program's command; empty: this machine runs it.
       plugin: what counts under the emulator; None for this machine.
     """

@@ -21,10 +21,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 
 
 def algorithm_named(name: str) -> Algorithm:
-    """The algorithm with this name.
-
-    Raises: ValueError: there is none.
-    """
+    """The algorithm with this name. Raises: ValueError: there is none."""
     found = ALGORITHMS.get(name)
     if found is None:
         raise ValueError(f"RunSettings.algorithm={name!r}: must be one of {', '.join(ALGORITHMS)}")

@@ -43,9 +43,7 @@ from mlgo.problems.problem import Problem
 class _Memory:
     """One iteration's decisions.
 
-    Attributes:
-      targets: float32 [N].
-      probabilities: float32 [M], of each row, or of yes, when the decision was drawn.
+    Attributes: targets: float32 [N]; probabilities: float32 [M], of each row, or of yes, when the decision was drawn.
     """
 
     observations: Observations

@@ -71,9 +71,6 @@ class EffectBatch:
 class EffectLearner(Learner):
     """Effect regression. The first policy explored is `EffectConfig.start`, or without it the network to start from;
     `EffectConfig.preferred_below` is added to it.
-
-    Attributes:
-      updates: how many there were.
     """
 
     needs_finite_actions = True
@@ -104,7 +101,7 @@ class EffectLearner(Learner):
         return self._network
 
     def state(self) -> dict[str, np.ndarray]:
-        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, and the number of
+        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, the number of
         updates.
         """
         return {
@@ -274,10 +271,7 @@ def _expected_non_greedy(observations: Observations, logits: np.ndarray) -> floa
 
 
 def _decisions_by_name(contexts: Sequence[str], group: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """The decisions of each context, equal names merged, in the order of their first decisions.
-
-    Args: contexts, group: of a sample and its observations.
-    """
+    """The decisions of each context, equal names merged, in the order of their first decisions."""
     numbers: dict[str, int] = {}
     of_context = np.array([numbers.setdefault(name, len(numbers)) for name in contexts])
     of_decision = of_context[group]

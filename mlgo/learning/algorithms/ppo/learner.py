@@ -48,11 +48,7 @@ class TrainingBatch:
 
 
 class PpoLearner(Learner):
-    """PPO.
-
-    Equal (network, seed, batches) give equal bytes of weights; call
-    determinism.configure_tensorflow() first.
-    """
+    """PPO. Equal (network, seed, batches) give equal weights after determinism.configure_tensorflow()."""
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         config, problem = self.config, self.problem
