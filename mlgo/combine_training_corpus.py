@@ -21,7 +21,6 @@ from mlgo.run.progress import tell
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     parser = command_parser("combine_training_corpus", __doc__)
     parser.add_argument("--root_dir", required=True, metavar="DIR", help="directory with a corpus in each folder")
     add_verbosity(parser)

@@ -46,7 +46,6 @@ flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.", lower_bound=0)
 
 
 def main(arguments: list[str]) -> int:
-    """Compares; returns the exit code."""
     allowed = flag_values.parse_percent("--fail_if_worse_than", FLAGS.fail_if_worse_than)
     with readable(f"results ({', '.join(arguments[1:])})"):
         contenders = _contenders(arguments[1:])

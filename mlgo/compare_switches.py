@@ -63,7 +63,6 @@ flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/swi
 
 
 def main(arguments: list[str]) -> int:
-    """Compares; returns the exit code."""
     refuse_arguments(arguments)
     catalogue = catalogue_unless_listed()
     if catalogue is None:

@@ -25,7 +25,6 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     parser = command_parser("compile_stock", __doc__)
     add = parser.add_argument
     text = "problem whose decisions the policy takes. Default: %(default)s"

@@ -26,7 +26,6 @@ from mlgo.trace import finished
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     parser = command_parser("corpus_info", __doc__)
     text = "directory, archive, or label of a target that is then built. Default: %(default)s"
     parser.add_argument("--corpus", metavar="CORPUS", default="//mlgo/corpus:llvm_small", help=text)

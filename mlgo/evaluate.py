@@ -106,7 +106,6 @@ flags.DEFINE_string("reward", None, "Reward to compare per module. Default: the 
 
 
 def main(arguments: list[str]) -> int:
-    """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
@@ -176,7 +175,6 @@ def _selected(corpus: Corpus, pattern: str | None, rate: float) -> Corpus:
 
 
 def _filtered(corpus: Corpus) -> list[str] | None:
-    """The modules that --module_filter selects; None: it is not given."""
     if FLAGS.module_filter is None:
         return None
     return [module.name for module in _selected(corpus, FLAGS.module_filter, 1.0).modules]

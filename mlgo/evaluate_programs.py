@@ -160,7 +160,6 @@ flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/pro
 
 
 def main(arguments: list[str]) -> int:
-    """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
     catalogue = catalogue_unless_listed()
     if catalogue is None:

@@ -34,7 +34,6 @@ from mlgo.run.exit_codes import ExitCode
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     parser = command_parser("evaluate_stock", __doc__)
     add = parser.add_argument
     text = "problem that the policy is for. Default: %(default)s"

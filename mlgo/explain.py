@@ -64,7 +64,6 @@ flags.DEFINE_integer("examples", 20, "Differing decisions to list.", lower_bound
 
 
 def main(arguments: list[str]) -> int:
-    """Explains; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
     _check_flags(problem)

@@ -91,7 +91,6 @@ def extraction_of(arguments: list[str]) -> Extraction:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
 
     def work() -> int:
         extract(extraction_of(arguments))

@@ -84,7 +84,6 @@ for _alias, _name in _ALIASES.items():
 
 
 def main(arguments: list[str]) -> int:
-    """Records the trace; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
     corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
@@ -105,7 +104,6 @@ def main(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _output_folder() -> Iterator[pathlib.Path]:
-    """The folder of --output_dir; without it, a temporary one."""
     if FLAGS.output_dir:
         yield locate.user_path(FLAGS.output_dir)
         return

@@ -41,7 +41,6 @@ def _default_args(text: str) -> command.CompileCommand:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     parser = command_parser("make_corpus", __doc__)
     add = parser.add_argument
     add("--input_dir", required=True, metavar="DIR", help="directory with .bc files, at any depth")

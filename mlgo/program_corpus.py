@@ -59,7 +59,6 @@ flags.DEFINE_string("output_dir", None, "Folder of the corpus. Default: out/prog
 
 
 def main(arguments: list[str]) -> int:
-    """Makes the corpus; returns the exit code."""
     refuse_arguments(arguments)
     catalogue = catalogue_unless_listed()
     if catalogue is None:
@@ -104,7 +103,6 @@ def _parts(
 
 
 def _part(folder: RunFolder, toolchain: Toolchain, program: Program) -> pathlib.Path:
-    """Makes the corpus of `program`; returns its folder."""
     side = Side("default", toolchain.driver)
     roots = tuple(profile.parent for profile in program.profiles.values())  # The corpus carries them.
 

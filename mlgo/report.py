@@ -30,7 +30,6 @@ flags.DEFINE_string("output", None, "HTML file. Default: report.html in the firs
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page; returns the exit code."""
     # One at a time: several folders with one name belong to one policy.
     named = [folder for word in arguments[1:] for folder in flag_values.named_paths("", [word]).items()]
     if not named:

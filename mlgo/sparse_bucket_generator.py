@@ -45,7 +45,6 @@ flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of the choice of observations."
 
 
 def main(arguments: list[str]) -> int:
-    """Makes the vocabulary; returns the exit code."""
     refuse_arguments(arguments)
     trace, problem, manifest = open_trace(locate.user_path(FLAGS.trace), "--trace")
     config = VocabularyConfig(FLAGS.num_buckets, FLAGS.sample_size, max(FLAGS.sampling_fraction, 1e-12))

@@ -49,7 +49,6 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     flags = _parse(arguments)
     corpus = Corpus.load(locate.user_path(flags.corpus))
     output = locate.user_path(flags.output_dir)

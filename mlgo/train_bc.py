@@ -32,7 +32,6 @@ define_settings_flags()
 
 
 def main(arguments: list[str]) -> int:
-    """Clones; returns the exit code."""
     refuse_arguments(arguments)
     trace, problem, traced = open_trace(locate.user_path(FLAGS.trace), "--trace")
     configurations, _ = configurations_from_flags(problem.name)

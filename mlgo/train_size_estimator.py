@@ -44,7 +44,6 @@ _PARTS = ("train", "held_out")
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     return exit_code_of(lambda: _train(arguments), RESUMABLE)
 
 

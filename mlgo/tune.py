@@ -121,7 +121,6 @@ flags.DEFINE_string("reward", None, "Which bytes of a module count in its search
 
 
 def main(arguments: list[str]) -> int:
-    """Searches; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
     if problem.has_inner_search:
@@ -152,7 +151,6 @@ def main(arguments: list[str]) -> int:
 
 
 def _tuned_inside(problem: Problem) -> int:
-    """Has the compiler search; returns the exit code."""
     for name in ("program", "package", "icf", "replay", "reward"):
         if FLAGS[name].present:
             raise RunError(f"--{name}", f"is not supported for {problem.name}", "Remove it")
@@ -207,12 +205,10 @@ class _Given:
         return {**read, "policies": dict(self.policies.digests), "linker": program_identity(self.linker)}
 
     def settings(self) -> dict[str, Any]:
-        """The settings that change the result, for the same."""
         return {"reward": self.reward, **_limits(self.budget), "icf": FLAGS.icf, "replay": FLAGS.replay}
 
     @classmethod
     def of_flags(cls, problem: Problem) -> "_Given":
-        """Raises: RunError: a flag names what is not usable."""
         return cls(
             policies=Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem),
             reward=chosen_reward(problem, FLAGS.reward),

@@ -38,7 +38,6 @@ _CLANG, _OBJCOPY = "MLGO_PACKAGED_CLANG", "MLGO_PACKAGED_OBJCOPY"
 
 
 def run(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
     parser = command_parser("verify_corpus", __doc__)
     add = parser.add_argument
     add("--corpus", required=True, help="directory, archive or label of the corpus")
@@ -91,7 +90,6 @@ def run(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code, after a message when it fails."""
     return exit_code_of(lambda: run(arguments))
 
 

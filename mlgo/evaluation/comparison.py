@@ -56,7 +56,6 @@ class Comparison:
     larger_is_better: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """For the evaluation's record, without `rows`."""
 
         def described(summaries: Mapping[str, RatioSummary | None]) -> dict[str, Any]:
             return {name: summary and dataclasses.asdict(summary) for name, summary in summaries.items()}

@@ -62,7 +62,6 @@ class Side:
     decides_after_optimiser: bool = False
 
     def digest(self) -> str:
-        """Digest of compiler, flags, the files that these name, and policy."""
         content = "\0".join(self.flags) + self.policy + "".join(flags_identity(self.flags))
         return digest_of_bytes(_identity(self.clang) + content.encode())
 
@@ -116,12 +115,10 @@ class CalleeSavedCost:
     everywhere: bool = False
 
     def flags(self) -> tuple[str, str]:
-        """The cc1 flags, which are the driver's too."""
         option = "-regalloc-csr-first-time-cost" if self.everywhere else "-mlgo-callee-saved-cost"
         return "-mllvm", f"{option}={self.value}"
 
     def suffix(self) -> str:
-        """The end of the name of a side that has it."""
         return f"_callee_saved_{'' if self.everywhere else 'by_function_'}{self.value}"
 
 
@@ -146,7 +143,6 @@ def costs_from_flags(
 
 
 def with_costs(sides: Sequence[Side], costs: Sequence[CalleeSavedCost]) -> list[Side]:
-    """Further sides: each of `sides` with each cost."""
     return [
         dataclasses.replace(side, name=side.name + cost.suffix(), flags=(*side.flags, *cost.flags()))
         for cost in costs

@@ -71,7 +71,6 @@ def judge(low: float, high: float, modules: int, changed: int) -> Judgement:
 
 
 def judge_summary(summary: RatioSummary | None) -> Judgement:
-    """The judgement of a comparison; None: nothing was compared."""
     if summary is None:
         return Judgement(Claim.TOO_SMALL, "nothing was compared")
     return judge(summary.low, summary.high, summary.modules, summary.better + summary.worse)
@@ -97,7 +96,6 @@ class Evidence:
 
     @classmethod
     def of(cls, measure: str, summary: RatioSummary) -> "Evidence":
-        """The evidence of `summary`."""
         return cls(measure, summary.geometric_mean, summary.low, summary.high, judge_summary(summary))
 
     @classmethod
@@ -156,7 +154,6 @@ class Verdict:
         return "alone shows no difference" if self.claim is not Claim.NO_DIFFERENCE else "shows none either"
 
     def to_json(self) -> dict[str, str]:
-        """JSON values: the claim and the sentence."""
         return {"claim": self.claim.value, "sentence": self.sentence()}
 
 

@@ -56,7 +56,6 @@ class Contributor:
 
     @property
     def name(self) -> str:
-        """The function, or the module where it is compared as a whole."""
         return self.function or self.module
 
 
@@ -79,7 +78,6 @@ class WeightedSum:
     largest_changes_share: float
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; from_json reads them."""
         values = dataclasses.asdict(self)
         return {key: values[name] for name, key in _KEYS.items()}
 

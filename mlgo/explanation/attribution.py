@@ -133,7 +133,6 @@ def formula(network: PolicyNetwork) -> tuple[float, list[Piece]] | None:
 
 
 def has_alternative(observations: Observations, decision: int) -> bool:
-    """Whether the decision had an alternative."""
     return observations.kind != "categorical" or observations.offsets[decision + 1] - observations.offsets[decision] > 1
 
 

@@ -155,7 +155,6 @@ def _of_modules(
 
 
 def _count(decided: RecordedDecisions, answers: Replay) -> tuple[int, int]:
-    """(decisions that differ, all decisions)."""
     return int(answers.known_differs.sum()), len(decided)
 
 

@@ -15,7 +15,6 @@ _FEATURES, _FEATURES_OF_EXAMPLE = 20, 6
 
 
 def explanation_page(content: Mapping[str, Any]) -> Page:
-    """The page of the content of an explanation.json."""
     return Page(
         title=f"What the {content['problem']} policy does differently",
         lead=f"Policy {content['policy'][:12]} on {number(content['modules'], 0)} modules.",

@@ -36,7 +36,6 @@ class Explainer:
 
     @functools.cached_property
     def asked(self) -> QueriedPolicy:
-        """The policy, to be asked about states."""
         return queried_policy(self.policy, self.problem)
 
     def compiled(self, name: str, corpus: Corpus, under_policy: bool) -> pathlib.Path:

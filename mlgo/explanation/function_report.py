@@ -93,7 +93,6 @@ def basis(choosing: bool, linear: bool, has_probabilities: bool, what: str) -> s
 
 
 def choice_text(decision: ExplainedDecision) -> str:
-    """The policy's decision, with probability and margin."""
     parts = [decision.policy]
     if decision.probability is not None:
         parts.append(f"p {decision.probability:.2f}")
@@ -108,7 +107,6 @@ def choice_text(decision: ExplainedDecision) -> str:
 
 
 def heuristic_text(decision: ExplainedDecision) -> str:
-    """The heuristic's decision in the same state."""
     if decision.heuristic is None:
         return "not known: the compiler does not ask it here"
     if decision.heuristic_probability is None or not decision.differs or decision.candidates is None:
@@ -117,7 +115,6 @@ def heuristic_text(decision: ExplainedDecision) -> str:
 
 
 def function_page(report: FunctionReport) -> Page:
-    """The page of a function."""
     name = report.demangled.get(report.function, report.function)
     mangled = "" if name == report.function else f"{report.function} "
     return Page(
@@ -196,7 +193,6 @@ def number(value: float | None) -> str:
 
 
 def short(name: str, width: int = NAME_WIDTH) -> str:
-    """A name cut to `width` characters."""
     return name if len(name) <= width else f"{name[: width - 3]}..."
 
 

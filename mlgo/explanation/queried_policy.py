@@ -51,7 +51,6 @@ class QueriedNetwork:
         return pack(recorded.features, decisions, self.network.normalizer, self._problem, recorded.context)
 
     def logits(self, observations: Observations) -> np.ndarray:
-        """float32 [M], of the rows."""
         return self._exact.row_logits(observations.levels)
 
     def logits_at(self, observations: Observations, row: int, rows: np.ndarray) -> np.ndarray:
@@ -155,7 +154,6 @@ class QueriedModel:
 
     @functools.cached_property
     def _inputs(self) -> Mapping[str, int]:
-        """Feature -> index of its tensor."""
         details = self._interpreter.get_input_details()
         return {each["name"].removeprefix("action_").removesuffix(":0"): each["index"] for each in details}
 
@@ -168,7 +166,6 @@ QueriedPolicy = QueriedNetwork | QueriedModel
 
 
 def queried_policy(policy: AnyPolicy, problem: Problem) -> QueriedPolicy:
-    """`policy`, to be asked about the states of `problem`."""
     return QueriedModel(policy, problem) if isinstance(policy, ConvertedPolicy) else QueriedNetwork(policy, problem)
 
 

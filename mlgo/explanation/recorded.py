@@ -51,7 +51,6 @@ class RecordedDecisions:
         return len(self.taken)
 
     def function(self, decision: int) -> str:
-        """The function of a decision."""
         return call_site(self.contexts[self.context[decision]])[0]
 
     def callee(self, decision: int) -> str:
@@ -66,7 +65,6 @@ class RecordedDecisions:
         return min(len(mine), len(theirs))
 
     def by_function(self) -> dict[str, list[int]]:
-        """Function -> its decisions, in their order."""
         found: dict[str, list[int]] = {}
         for decision in range(len(self)):
             found.setdefault(self.function(decision), []).append(decision)

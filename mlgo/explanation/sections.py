@@ -29,7 +29,6 @@ class Shown:
     limit: int = 0
 
     def among(self, decided: RecordedDecisions) -> list[int]:
-        """The decisions of the function and the callees."""
         decisions = decided.by_function().get(self.function, [])
         return [n for n in decisions if self.callees is None or decided.callee(n) in self.callees]
 

@@ -100,7 +100,6 @@ def _decode_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarr
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
-    """sha256 of `encode_arrays`."""
     return hashlib.sha256(_archive_of(arrays).getbuffer()).hexdigest()
 
 

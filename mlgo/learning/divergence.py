@@ -20,8 +20,6 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 
 class Divergence(enum.Enum):
-    """What is wrong."""
-
     #: Returns, a loss or a gradient hold NaN or infinity.
     NOT_FINITE = "not finite"
     #: A loss is far above anything healthy.

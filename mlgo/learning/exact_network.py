@@ -73,11 +73,9 @@ class ExactNetwork:
         return tf.squeeze(tf.matmul(inputs, self.logits), axis=1)
 
     def log_probabilities(self, observations: Observations) -> np.ndarray:
-        """log_probabilities of this network's logits."""
         return log_probabilities(self.row_logits(observations.levels), observations)
 
     def decisions(self, observations: Observations) -> np.ndarray:
-        """greedy_decisions of this network's logits."""
         parts = [
             greedy_decisions(self.row_logits(part.levels), part)
             for begin in range(0, len(observations), _DECIDED_TOGETHER)

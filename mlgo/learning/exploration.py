@@ -36,5 +36,4 @@ def exploring_network(
 
 
 def deviation_of(network: PolicyNetwork) -> float:
-    """The standard deviation of the noise in `network`."""
     return float(network.weights.get(_DEVIATION, [DEFAULT_DEVIATION])[0])

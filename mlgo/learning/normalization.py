@@ -86,7 +86,6 @@ class Normalizer:
 
     @property
     def width(self) -> int:
-        """Columns of a row of levels, D."""
         return len(self.columns) + int(self.mark_last_position)
 
     @property
@@ -149,7 +148,6 @@ class Normalizer:
         return found
 
     def to_json(self) -> dict:
-        """A JSON value; `from_json` of it is equal to this."""
         return {
             "problem": self.problem_name,
             "columns": [[column.feature, float(column.start), float(column.end)] for column in self.columns],
@@ -173,7 +171,6 @@ class Normalizer:
 
     @property
     def digest(self) -> str:
-        """sha256 over the canonical JSON."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode("utf-8")).hexdigest()
 
 
@@ -287,7 +284,6 @@ def choose_knots(quantiles: np.ndarray, segments: int) -> list[float]:
 
 
 def _text(value: object) -> str:
-    """`value`, if it is a text. Raises: TypeError: it is not."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.40} is not a text")
     return value

@@ -108,7 +108,6 @@ class Observations:
         return total.astype(np.float32) / np.diff(self.offsets).astype(np.float32)[:, None]
 
     def select(self, which: np.ndarray) -> "Observations":
-        """The observations with the given indices, in the given order."""
         which = np.asarray(which, np.int64)
         rows = rows_of(self.offsets, which)
         counts = np.diff(self.offsets)[which]

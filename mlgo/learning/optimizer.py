@@ -76,7 +76,6 @@ class Adam:
         return {name: variable.numpy() for name, variable in self.variables.items()}
 
     def state(self) -> dict[str, np.ndarray]:
-        """Everything but the weights."""
         arrays: dict[str, np.ndarray] = {"step": np.array(self.step, np.int64)}
         for name in self.variables:
             arrays[f"m/{name}"] = self._first[name].numpy()

@@ -33,13 +33,11 @@ class Change:
 
     @classmethod
     def of(cls, summary: RatioSummary) -> "Change":
-        """The change of a ratio, with what may be claimed of it."""
         claim = judge_summary(summary).claim
         return cls.of_ratios(summary.geometric_mean, summary.low, summary.high, claim)
 
     @classmethod
     def of_ratios(cls, ratio: float, low: float, high: float, claim: Claim | None = None) -> "Change":
-        """The change of a ratio with its interval."""
         middle, lowest, highest = (100.0 * (float(value) - 1.0) for value in (ratio, low, high))
         return cls(middle, lowest, highest, claim)
 
@@ -54,7 +52,6 @@ class Change:
 
     @property
     def verdict(self) -> str:
-        """The claim in words."""
         if self.claim in (Claim.TOO_SMALL, Claim.DISAGREEING):
             return self.claim.value
         return {Tone.BETTER: "better", Tone.WORSE: "worse"}.get(self.tone, "not known to differ")
@@ -76,5 +73,4 @@ class Change:
 
 
 def claim_text(claim: Claim) -> str:
-    """A claim in words."""
     return "not known to differ" if claim is Claim.NO_DIFFERENCE else claim.value

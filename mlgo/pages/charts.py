@@ -55,13 +55,11 @@ class Forest:
 
     @functools.cached_property
     def scale(self) -> Scale:
-        """Percent, from left to right."""
         changes = [row.change for row in self.rows]
         return Scale.around([0.0, *(value for each in changes for value in (each.low, each.high, each.percent))], 4)
 
     @property
     def ticks(self) -> list[Mark]:
-        """Ticks of the scale."""
         return self.scale.ticks(signed=True, suffix=" %")
 
 
@@ -86,7 +84,6 @@ class Band:
 
     @property
     def outline(self) -> Points:
-        """The points around it."""
         return (*self.upper, *reversed(self.lower))
 
 
@@ -118,23 +115,19 @@ class Lines:
 
     @functools.cached_property
     def across(self) -> Scale:
-        """The scale of x."""
         return Scale.of_steps(x for x, _ in self._points)
 
     @functools.cached_property
     def up(self) -> Scale:
-        """The scale of y."""
         values = [y for _, y in self._points]
         return Scale.around([0.0, *values]) if self.percent else Scale.around(values, 3)
 
     @property
     def horizontal(self) -> list[Mark]:
-        """Ticks of x."""
         return self.across.ticks()
 
     @property
     def vertical(self) -> list[Mark]:
-        """Ticks of y."""
         return self.up.ticks(signed=True, suffix=" %") if self.percent else self.up.ticks()
 
     @property
@@ -192,7 +185,6 @@ class Histogram:
 
     @property
     def bars(self) -> list[Bar]:
-        """One bar per bin."""
         width = 100.0 / len(self._counts)
         return [
             Bar(
@@ -207,26 +199,22 @@ class Histogram:
 
     @property
     def horizontal(self) -> list[Mark]:
-        """Ends of some bins."""
         count, middle = len(self._counts), len(_BINS) // 2
         places = [(index + 1 + (index > middle), _edge(_BINS[index])) for index in _LABELLED]
         return [*(Mark(round(place * 100.0 / count, 2), text) for place, text in places), Mark(50.0, "0")]
 
     @property
     def vertical(self) -> list[Mark]:
-        """Ticks of counts."""
         return self._up.ticks()
 
     @property
     def description(self) -> str:
-        """Text alternative for screen readers."""
         better, worse, equal = self._signs
         counts = f"{better} are better, {worse} worse and {equal} equal to the default"
         return f"{self.title}: of {len(self.ratios)} {self.unit} {counts}."
 
     @property
     def caption(self) -> str:
-        """The title, and counts by sign."""
         better, worse, equal = self._signs
         return f"{self.title}: {better} {self.unit} better, {worse} worse, {equal} equal"
 

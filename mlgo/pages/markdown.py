@@ -16,7 +16,6 @@ _ROWS = 5
 
 
 def summary(page: Page) -> bytes:
-    """The verdict, the headline figures and the worst regressions."""
     lines = [f"## {markdown_text(page.title)}", "", *_top(page)]
     regressions = next((section for section in page.sections if section.anchor == "regressions"), None)
     for name, table in _tables(regressions.blocks if regressions else (), ""):

@@ -36,8 +36,6 @@ class Card(_OfTexts):
 
 @dataclasses.dataclass(frozen=True)
 class Point(_OfTexts):
-    """An argument for or against a policy, in a sentence."""
-
     tone: Tone
     text: str
 
@@ -84,7 +82,6 @@ class Cell(_OfTexts):
 
     @classmethod
     def of_number(cls, value: float, digits: int = 0) -> "Cell":
-        """A number."""
         return cls(number(value, digits), number=True)
 
     @classmethod

@@ -44,7 +44,6 @@ def show(stream: TextIO, page: pages.Page) -> None:
 
 
 def show_blocks(out: Console, blocks: Sequence[pages.Block]) -> None:
-    """Writes blocks of a page below each other."""
     for block in blocks:
         for line in _block(block):
             out.print(line)

@@ -62,7 +62,6 @@ def frozen_graph(policy: pathlib.Path, problem: Problem) -> PolicyGraph:
 
 
 def _limit(kind: int, value: int) -> None:
-    """Lowers a limit of this process."""
     _, hard = resource.getrlimit(kind)
     soft = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(kind, (soft, hard))

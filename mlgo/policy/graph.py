@@ -130,12 +130,10 @@ def _row_logits(levels: tf.Tensor, network: ExactNetwork) -> tf.Tensor:
 
 
 def _uniform(seeds: tuple[int, int], shape) -> tf.Tensor:
-    """Uniform float32 numbers in (0, 1)."""
     return tf.raw_ops.RandomUniform(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1]) + _HALF_STEP
 
 
 def _normal(seeds: tuple[int, int], shape) -> tf.Tensor:
-    """Normal float32 numbers with mean 0 and deviation 1."""
     return tf.raw_ops.RandomStandardNormal(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1])
 
 

@@ -69,7 +69,6 @@ def save_policy(
 
 
 def saved_model_bytes(network: PolicyNetwork, problem: Problem) -> bytes:
-    """saved_model.pb of the greedy policy."""
     policy = build_graph(problem, network.normalizer, exact_network(network.weights))
     model = saved_model_pb2.SavedModel(saved_model_schema_version=1)
     meta_graph = model.meta_graphs.add()

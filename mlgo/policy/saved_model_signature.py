@@ -181,6 +181,5 @@ def _described(tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 
 def one_line(error: Exception) -> str:
-    """The first line that an exception says."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

@@ -160,7 +160,6 @@ def convert(
 
 
 def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> TfliteTemplate:
-    """The template that fits `network`."""
     return TfliteTemplate(problem, network.normalizer, layer_sizes_of(exact_network(network.weights)), exploring)
 
 

@@ -252,7 +252,6 @@ class Problem:
 
     @property
     def logged_score_spec(self) -> TensorSpec | None:
-        """The score in the log; None: the log holds no score."""
         return self.score.spec if isinstance(self.score, LoggedScore) else None
 
     @property
@@ -261,7 +260,6 @@ class Problem:
         return sum(spec.byte_count for spec in self.logged_specs())
 
     def choice_name(self, decision: float) -> str:
-        """The display name of `decision`."""
         return self.choice_names.get(int(decision), self.other_choice_name.format(f"{decision:g}"))
 
     def observation_spec(self, name: str) -> TensorSpec:

@@ -8,7 +8,6 @@ from typing import Any
 
 @functools.cache
 def policy_slots() -> dict[str, dict[str, str]]:
-    """The table: name of a slot -> its fields."""
     here = pathlib.Path(__file__)
     # A wheel has the table beside this module (//mlgo:wheel).
     beside = here.with_name("slots.bzl")

@@ -18,7 +18,6 @@ _COLUMNS = ("corpus", "policy", *_FIRST, "against the default", "95 %", "samples
 
 
 def comparison_table(pairings: Sequence[Pairing]) -> Table:
-    """A row per corpus and contender."""
     rows = []
     for pairing in pairings:
         if (paired := pairing.against_first) is None:
@@ -36,7 +35,6 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
 
 
 def text_lines(table: Table) -> list[str]:
-    """The table for a terminal."""
     return aligned_lines([table.columns, *([cell.text for cell in row] for row in table.rows)])
 
 

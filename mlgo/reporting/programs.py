@@ -60,13 +60,11 @@ _SYMBOLS = 12
 
 
 def programs_section(records: Sequence[Content]) -> Section | None:
-    """Tables of size and run time; None: there is nothing."""
     groups = [(record.name, _blocks(record.content)) for record in records]
     return grouped_section("programs", "Real programs", "Programs", groups)
 
 
 def cards(records: Sequence[Content]) -> list[Card]:
-    """The headline figures of every policy."""
     found = []
     for record in records:
         for part, (_, words) in _HEADLINES.items():
@@ -168,7 +166,6 @@ def _cost(cost: Mapping[str, Any]) -> list[Block]:
 
 
 def _sides(figures: _Figures) -> list[str]:
-    """The sides, the baseline first."""
     names = list(dict.fromkeys(side for sides in figures.values() for side in sides))
     baseline = next((name for name in _BASELINES if name in names), None)
     return names if baseline is None else [baseline, *(name for name in names if name != baseline)]

@@ -44,7 +44,6 @@ def commands_section(records: Sequence[Record], again: str) -> Section:
 
 
 def _command(record: Record) -> Commands:
-    """The command that made `record`."""
     if isinstance(record, Run):
         return Commands(f"Train {record.name} again", [training_command(record)])
     if isinstance(record, Evaluation):
@@ -80,7 +79,6 @@ def page_command(named: Sequence[tuple[str, pathlib.Path]], workspace: pathlib.P
 
 
 def training_command(run: Run) -> str:
-    """The command that trained `run`."""
     if run.place.startswith("models/"):
         return f"./bazelw run //{run.place}:train"
     settings = run.settings
@@ -104,7 +102,6 @@ def training_command(run: Run) -> str:
 
 
 def evaluation_command(evaluation: Evaluation) -> str:
-    """The command that made `evaluation`."""
     if evaluation.place.startswith("models/"):
         return f"./bazelw run //{evaluation.place.rpartition('/')[0]}:{evaluation.place.rpartition('/')[2]}.update"
     words = ["./bazelw run //mlgo:evaluate --"]
@@ -124,7 +121,6 @@ def evaluation_command(evaluation: Evaluation) -> str:
 
 
 def tuning_command(tuning: Content) -> str:
-    """The command that made `tuning`."""
     content = tuning.content
     words = ["./bazelw run //mlgo:tune --", f"--problem={shlex.quote(str(content['problem']))}", '--corpus="$CORPUS"']
     words += ['--policy="$POLICY"'] if content["policies"] else []
@@ -139,7 +135,6 @@ def tuning_command(tuning: Content) -> str:
 
 
 def provenance_section(records: Sequence[Record]) -> Section:
-    """Digests, versions and all settings."""
     blocks: list[Block] = []
     for record in records:
         title, rows = _described(record)

@@ -40,7 +40,6 @@ def larger_is_better(rows: Sequence[Row]) -> bool:
 
 
 def score_pairs(rows: Sequence[Row]) -> list[ScorePair]:
-    """The scores under the default and under the policy."""
     return [ScorePair(row.module, row.function, row.default_score, row.score) for row in rows]
 
 
@@ -144,7 +143,6 @@ class Run:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """RunSettings as JSON."""
         return self.training["configuration"]["run"]
 
     @property
@@ -175,11 +173,9 @@ class Evaluation:
     seed: int
 
     def corpus(self, name: str) -> CorpusResult:
-        """The result of a corpus. Raises: KeyError: there is none."""
         return {corpus.name: corpus for corpus in self.corpora}[name]
 
     def side(self, corpus: str, name: str) -> SideResult:
-        """The result of a side on a corpus. Raises: KeyError: there is none."""
         return {side.name: side for side in self.corpus(corpus).sides}[name]
 
 

@@ -52,7 +52,6 @@ class Result:
 
     @property
     def what(self) -> str:
-        """The measure of the headline figure."""
         if self.side.linked:
             return "linked code"
         return f"score, {'weighted sum' if self.side.weighted else 'geometric mean'} over {self.corpus.unit}"
@@ -85,7 +84,6 @@ def _title(evaluation: Evaluation, side: str, evaluations: Sequence[Evaluation],
 
 
 def cards(results: Sequence[Result]) -> list[Card]:
-    """The headline figures."""
     several = len({result.title for result in results}) > 1
     found = []
     for result in results:
@@ -340,7 +338,6 @@ def recognisable(name: str, longest: int = 60) -> str:
 
 
 def by_title(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Title of a policy -> its results."""
     found: dict[str, list[Result]] = {}
     for result in results:
         found.setdefault(result.title, []).append(result)

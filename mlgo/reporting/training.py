@@ -32,7 +32,6 @@ def problem_title(name: str) -> str:
 
 
 def training_section(runs: Sequence[Run]) -> Section | None:
-    """Settings, corpora and time of each run."""
     return grouped_section("training", "Training run", "Training", [(run.name, [Facts(_facts(run))]) for run in runs])
 
 
@@ -101,7 +100,6 @@ def _corpus(counts: Mapping[str, Any] | None, identity: str | None) -> str:
 
 
 def learning_section(runs: Sequence[Run]) -> Section | None:
-    """Learning curves."""
     groups = []
     for run in runs:
         own: list[Block] = []

@@ -47,7 +47,6 @@ def _inlining_cards(content: Mapping[str, Any], prefix: str) -> list[Card]:
 
 
 def _eviction_cards(content: Mapping[str, Any], prefix: str) -> list[Card]:
-    """In the geometric mean and in the sum."""
     summary, of_sum = _changes(content)[_AGAINST_DEFAULT], _sums(content).get(_AGAINST_DEFAULT)
     samples = f"{number(summary.functions, 0)} functions"
     found = [Card(f"{prefix}Cost against the compiler's default", Change.of(summary), "geometric mean", samples)]

@@ -102,8 +102,6 @@ def byte_counter(reward: str, default: Mapping[str, FunctionScores]) -> ByteCoun
 
 
 class SizeOfCode(Score):
-    """The score of a problem with a CodeSize."""
-
     compared_items = "modules"
     needs_log, needs_object = False, True
     uses_other_modules = links_images = True
@@ -134,7 +132,6 @@ def code_scores(code: ObjectCode, log: TrainingLog | None) -> dict[str, Function
 
 
 def decisions_by_caller(log: TrainingLog) -> dict[str, int]:
-    """How many decisions were taken in each function."""
     counts: dict[str, int] = {}
     for name, count in zip(log.contexts, np.bincount(log.observation_context, minlength=len(log.contexts)).tolist()):
         caller = call_site(name)[0]

@@ -40,11 +40,9 @@ class FoldedCode:
 
     @property
     def digest(self) -> str:
-        """Of everything that decides what a function counts."""
         return digest_of_json({"comdats": dict(self.comdats), "holders": dict(self.holders)})
 
     def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
-        """See ByteCounter."""
         del module
         counted: dict[str, float] = {}
         for names in _twins(scores):
@@ -93,7 +91,6 @@ class AddedCode:
 
     @property
     def digest(self) -> str:
-        """Of everything that decides what a function counts."""
         copies = {
             module: {name: dataclasses.astuple(score) for name, score in scores.items()}
             for module, scores in self.next_copies.items()
@@ -102,7 +99,6 @@ class AddedCode:
         return digest_of_json([self.places, self.owners, holders, copies])
 
     def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
-        """See ByteCounter."""
         carried = {score.comdat for score in scores.values()}
         left = {name: score for name, score in self.next_copies.get(module, {}).items() if score.comdat not in carried}
         held = {name: score for name, score in {**left, **scores}.items() if not self._is_of_others(module, score)}

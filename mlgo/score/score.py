@@ -103,11 +103,9 @@ class Score(abc.ABC):
 
     @property
     def larger_is_better(self) -> bool:
-        """Whether the score is maximised."""
         return self._goal == "maximize"
 
     def ratio(self, default: float, found: float) -> float:
-        """See score_ratio: below 1 means better code."""
         return score_ratio(default, found, self._offset, self._goal)
 
     def chosen_reward(self, name: str | None) -> str:

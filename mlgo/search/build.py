@@ -24,7 +24,6 @@ class Policy:
 
     @property
     def otherwise(self) -> str:
-        """For decision_file.Section."""
         if self.cost_limit is not None:
             return otherwise_below(self.cost_limit)
         return "policy" if self.uses_model else "default"
@@ -39,7 +38,6 @@ class Attempt:
 
     @classmethod
     def of_section(cls, section: Section) -> "Attempt":
-        """The attempt whose section, but for the source, this is."""
         limit = cost_limit_of(section.otherwise)
         return cls(Policy(section.otherwise, limit, section.otherwise == "policy"), section.decisions)
 
@@ -65,7 +63,6 @@ class Build:
 
     @functools.cached_property
     def total(self) -> float:
-        """Bytes that count of the whole module."""
         return sum(self.sizes[name] for name in sorted(self.sizes))
 
     @functools.cached_property

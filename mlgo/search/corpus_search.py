@@ -64,7 +64,6 @@ class ModuleResult:
 
     @property
     def start(self) -> float:
-        """The smaller of default and policy."""
         return self.default if self.policy is None else min(self.default, self.policy)
 
     def continued(self, refinement: "ModuleResult") -> "ModuleResult":
@@ -103,7 +102,6 @@ class CorpusSearch:
     start_of: Callable[[Module], Attempt] | None = None
 
     def has(self, folder: pathlib.Path, module: Module) -> bool:
-        """Whether `folder` holds a result of `module`."""
         return _path(folder, module.name, _RESULT).exists()
 
     def run(self, folder: pathlib.Path, modules: Sequence[Module], done: Callable[[Module], None]) -> None:

@@ -162,7 +162,6 @@ def read_all(content: bytes, name: str) -> list[AnySection]:
 
 
 def _otherwise_of(numbered: tuple[int, str], name: str) -> str:
-    """What the second line of a section says. Args: numbered: the line and its number."""
     number, line = numbered
     if _OTHERWISE_LINE.fullmatch(line) is None:
         raise RunError(name, f"does not say in line {number} what is decided otherwise", _REMEDY)

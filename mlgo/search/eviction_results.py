@@ -40,7 +40,6 @@ class EvictionResults:
     seed: int
 
     def write(self, folder: pathlib.Path) -> list[str]:
-        """Writes all files into `folder`; returns the lines of a summary."""
         changes, sums = self._changes(), self._sums()
         points = list(self._curve())
         files.write_atomically(folder / DECISIONS_NAME, decision_file(self.found))
@@ -134,10 +133,8 @@ class EvictionResults:
 
 
 def _start(function: FunctionFound) -> float:
-    """The cost under the better one of the default and the policy."""
     return function.default if function.policy is None else min(function.default, function.policy)
 
 
 def _gains_at_the_end(function: FunctionFound) -> bool:
-    """Whether the best allocation is among the last tries."""
     return len(function.curve) > 1 and function.curve[-1][0] * _LAST_PART > function.tries * (_LAST_PART - 1)

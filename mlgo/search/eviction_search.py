@@ -195,7 +195,6 @@ def with_unique_source(found: Mapping[str, ModuleFound]) -> dict[str, ModuleFoun
 
 
 def decision_file(found: Mapping[str, ModuleFound]) -> bytes:
-    """The decision file of all modules."""
     return written(section for name in sorted(found) if (section := found[name].decisions) is not None)
 
 

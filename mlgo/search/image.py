@@ -30,7 +30,6 @@ class LinkedSelection:
 
     @property
     def size(self) -> int:
-        """Code bytes of the whole image."""
         return sum(self.sizes.values())
 
 

@@ -84,8 +84,6 @@ def refine_module(budget: int, start: Attempt) -> Search:
 
 
 class _Search:
-    """The state of a search."""
-
     def __init__(self, budget: int):
         self._left = budget
         self._budget = budget

@@ -26,7 +26,6 @@ class Move:
 
     @property
     def described(self) -> str:
-        """The change in words."""
         kind, what = self.name
         if kind == _SITE:
             return f"the call of {callee_of(what)} in {caller_of(what)}: the other way"
@@ -124,8 +123,6 @@ def better_parts(current: Build, other: Build) -> dict[str, bool] | None:
 
 
 class _Parts:
-    """Disjoint sets of functions."""
-
     def __init__(self):
         self._parent: dict[str, str] = {}
 

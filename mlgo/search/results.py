@@ -58,7 +58,6 @@ class Tuned:
 
     @property
     def tried(self) -> int:
-        """Changes that all searches tried."""
         return sum(each.tried for each in self.modules.values())
 
 
@@ -71,7 +70,6 @@ class Results:
     seed: int
 
     def write(self, folder: pathlib.Path) -> list[str]:
-        """Writes all files into `folder`; returns the lines of a summary."""
         tuned, image = self.tuned, self.tuned.image
         points = curve(tuned.modules)
         files.write_atomically(folder / DECISIONS_NAME, tuned.decisions)
@@ -114,7 +112,6 @@ class Results:
         return found
 
     def _by_gain(self) -> list[str]:
-        """Modules, those that gained most first."""
         modules = self.tuned.modules
         return sorted(modules, key=lambda name: (modules[name].best - modules[name].start, name))
 

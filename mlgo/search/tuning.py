@@ -146,7 +146,6 @@ class Tuning:
         return coverage_of(code, [self._linked(each) for each in objects], objects[0])
 
     def _linked(self, objects: Mapping[str, pathlib.Path]) -> Mapping[str, int]:
-        """Code bytes of each module in the image of `objects`."""
         with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
             if self.linking is not None:
                 return self.linking(objects, pathlib.Path(scratch))
@@ -190,7 +189,6 @@ class Tuning:
 
     @property
     def _of_search(self) -> dict[str, Any]:
-        """What the search depends on."""
         return {**self.configuration, **self._of_compiles, **({"counted": "folded"} if self._folds else {})}
 
     def _given(self, stage: str, module: Module) -> bytes:
@@ -265,7 +263,6 @@ class Tuning:
     def _searched(
         self, stage: str, search: CorpusSearch, modules: Sequence[Module], inputs: Mapping[str, str]
     ) -> dict[str, ModuleResult]:
-        """The results of `modules` in the search `stage`."""
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             done = sum(search.has(folder, module) for module in modules)

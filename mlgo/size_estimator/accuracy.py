@@ -28,7 +28,6 @@ class Accuracy:
 
 
 def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:
-    """Compares `estimated`, float64 [N] bytes, with the true sizes."""
     relative = np.abs(estimated - examples.code_bytes) / examples.code_bytes
     names, index = np.unique(np.array(examples.modules), return_inverse=True)
     true_sums, sums = (np.bincount(index, values, len(names)) for values in (examples.code_bytes, estimated))

@@ -33,7 +33,6 @@ class Examples:
         return self.select([index for index, name in enumerate(self.functions) if name not in seen])
 
     def select(self, indices: Sequence[int]) -> "Examples":
-        """The functions with these indices."""
         chosen = np.asarray(indices, np.int64)
         return dataclasses.replace(
             self,

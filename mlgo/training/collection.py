@@ -65,7 +65,6 @@ class CompileJob:
 
     @property
     def name(self) -> str:
-        """For messages and folders."""
         return f"{self.module.name} {self.index}"
 
 
@@ -98,7 +97,6 @@ class JobModels:
         self._greedy: dict[int, pathlib.Path] = {}
 
     def write(self, job: CompileJob) -> pathlib.Path:
-        """The model for `job`."""
         network = job.variant.network
         if job.variant.exploring:
             seed = determinism.derive_seed(self._seed, "exploration", self._iteration, job.module.name, job.index)
@@ -109,12 +107,10 @@ class JobModels:
         return self._greedy[id(network)]
 
     def remove(self, job: CompileJob) -> None:
-        """`job` was compiled."""
         if job.variant.exploring:
             self._models.remove(job.name)
 
     def close(self) -> None:
-        """All jobs were compiled."""
         for index in range(len(self._greedy)):
             self._models.remove(f"greedy {index}")
         self._models.forget_networks()
@@ -270,5 +266,4 @@ def improvement_distribution(samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def failures_by_kind(failed: Mapping[str, str]) -> dict[str, int]:
-    """Number of failures by kind."""
     return dict(sorted(collections.Counter(failed.values()).items()))

@@ -73,12 +73,10 @@ class Metrics:
         json_lines.keep(self._seconds, is_kept, what, remedy)
 
     def validation(self, record: Mapping[str, Any]) -> None:
-        """A validation has ended."""
         self._append(metrics_lines([], [record]))
         self._tensorboard.write("validation", record)
 
     def iteration(self, record: Mapping[str, Any], seconds: Mapping[str, float]) -> None:
-        """An iteration has ended, its validation before it; `seconds` says where its time went."""
         self._append(metrics_lines([record], []))
         spent = {"iteration": record["iteration"], **seconds}
         json_lines.append(self._seconds, spent, durable=False)

@@ -34,11 +34,9 @@ class Estimation:
     opt: pathlib.Path
 
     def digests(self) -> dict[str, str]:
-        """Digests of the inputs that determine a score, by ESTIMATION_INPUTS."""
         return {"size_estimator": digest_of_file(self.size_estimator), "opt": program_identity(self.opt)}
 
     def load(self) -> EstimatedCode:
-        """Raises: RunError: the estimator is absent or damaged."""
         return EstimatedCode(SizeEstimator.load(self.size_estimator), self.opt)
 
 

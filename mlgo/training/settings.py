@@ -81,11 +81,9 @@ class RunSettings:
 
     @property
     def limits(self) -> CompileLimits:
-        """Limits of one compile."""
         return CompileLimits(cpu_seconds=self.compile_cpu_seconds)
 
     def to_json(self) -> dict[str, Any]:
-        """Every field by name."""
         return dataclasses.asdict(self)
 
 
@@ -110,7 +108,6 @@ class Configurations:
 
 
 def gin_classes() -> str:
-    """The classes that a binding may name, for messages."""
     learners = [algorithm.config.__name__ for algorithm in ALGORITHMS.values()]
     return ", ".join(["RunSettings", "VocabularyConfig", "NetworkConfig", "BcConfig", "DivergenceRules", *learners])
 

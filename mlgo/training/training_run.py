@@ -121,7 +121,6 @@ class TrainingRun:
         return comparison
 
     def _unseen_by_start(self) -> frozenset[str] | None:
-        """See split_modules."""
         if self._inputs.policy is None:
             return None
         return unseen_by(load_policy(self._inputs.policy, self.problem)[1], self._identity["inputs"]["train_corpus"])
@@ -141,7 +140,6 @@ class TrainingRun:
         return self._inputs.output
 
     def _check(self) -> RunCorpora:
-        """Checks the inputs, and takes possession of the run's folder."""
         inputs, settings = self._inputs, self._configurations.run
         opened = open_corpora(inputs, self.problem)
         corpora = {name: fitting_modules(self.problem, corpus, tell) for name, corpus in opened.by_part.items()}
@@ -187,7 +185,6 @@ class TrainingRun:
         return {"corpus": digest, **self._tools()}
 
     def _tools(self) -> dict[str, str]:
-        """Digests of the compiler and, if used, the estimator and opt."""
         inputs = self._identity["inputs"]
         return {name: inputs[name] for name in ("clang", *ESTIMATION_INPUTS) if name in inputs}
 
@@ -219,7 +216,6 @@ class TrainingRun:
         return Trace.load(self._out / name, prepared.corpus), manifest
 
     def _start(self, traced: tuple[Trace, Manifest], modules: ModuleSplit) -> Manifest:
-        """Runs the stage that makes the initial weights."""
         configurations, settings = self._configurations, self._configurations.run
         configuration = {"seed": settings.seed, "warm_start": settings.warm_start}
         if (policy := self._inputs.policy) is not None:

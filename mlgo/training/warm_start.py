@@ -87,7 +87,6 @@ def packed(
 def start_randomly(
     folder: pathlib.Path, vocabulary: pathlib.Path, problem: Problem, configurations: Configurations
 ) -> Mapping[str, Any]:
-    """Keeps random weights over the normaliser of `vocabulary`."""
     return _keep(folder, _random_network(vocabulary, problem, configurations), {"from": "none"})
 
 

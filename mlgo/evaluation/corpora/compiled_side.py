@@ -82,5 +82,4 @@ def _code_path(folder: pathlib.Path, name: str) -> pathlib.Path:
 
 
 def object_path(folder: pathlib.Path, name: str) -> pathlib.Path:
-    """The object of module `name`, for the side in `folder`."""
     return folder / "objects" / f"{name}.o"

@@ -30,7 +30,6 @@ class Coverage:
 
     @property
     def with_code(self) -> int:
-        """How many modules have code."""
         return self.modules - len(self.without_code)
 
     @property
@@ -39,7 +38,6 @@ class Coverage:
         return self.with_code - len(self.absent)
 
     def to_json(self) -> dict[str, Any]:
-        """For result.json."""
         return {
             "modules": self.modules,
             "with_code": self.with_code,

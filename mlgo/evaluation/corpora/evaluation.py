@@ -67,7 +67,6 @@ class CorpusResult:
 
     @property
     def headlines(self) -> dict[str, float]:
-        """Side -> the ratio of its headline."""
         found = {side: self.headline(side) for side in self.comparison.summaries}
         return {side: summary.geometric_mean for side, summary in found.items() if summary is not None}
 
@@ -77,7 +76,6 @@ class CorpusResult:
         return policy / default if default else None
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, without single modules and functions."""
         return {
             "digest": self.digest,
             **self.comparison.to_json(),

@@ -137,7 +137,6 @@ def functions_in_map(content: str, executable: Collection[str]) -> list[tuple[st
 
 
 def _lines_of_code(content: str, executable: Collection[str]) -> Iterator[str]:
-    """The lines of a map about the output sections `executable`."""
     is_code = False
     for line in content.split("\n"):  # Other ends of lines are in names.
         if (output := _OUTPUT_SECTION.match(line)) is not None:

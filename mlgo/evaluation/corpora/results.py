@@ -99,7 +99,6 @@ class Results:
         return int(self.description.get("seed", 0))
 
     def _verdicts(self, result: CorpusResult) -> dict[str, Any]:
-        """Side -> its verdict as JSON."""
         count = len(self.corpora)
         return {
             side: verdicts.verdict_of(result, side, self.unit, self.counts, count, self._seed).to_json()
@@ -115,7 +114,6 @@ class Results:
         return verdicts.verdict_lines(self.corpora, self.judged, self.unit, self.counts, self._seed)
 
     def markdown(self) -> str:
-        """The content of summary.md: the table, then the verdicts."""
         lines = [f"- {markdown_text(line)}" for line in self._verdict_lines() if not line.startswith(" ")]
         return tables.markdown(self.corpora, self.sides, self.unit) + "".join(["\n", *(f"{line}\n" for line in lines)])
 
@@ -142,7 +140,6 @@ class Results:
 
 
 def _reproduction(regression: tables.Regression, flags: Sequence[str]) -> str:
-    """The command that compiles the module of `regression` again."""
     module = shlex.quote("^" + re.escape(regression.module) + "$")
     return (
         f"./bazelw run //mlgo:evaluate -- {' '.join(flags)} --module_filter={module} --output_dir=out/evaluation_of_one"

@@ -100,7 +100,6 @@ def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str
 
 
 def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> str:
-    """The table as Markdown; arguments as of table_lines."""
     rows = (markdown_row(cell or "-" for cell in cells) for cells in _cells(results, sides))
     return "\n".join([*markdown_head(_heads(what, "better / worse / equal")), *rows]) + "\n"
 

@@ -27,7 +27,6 @@ def build_inputs(
 
 
 def link_inputs(toolchain: Toolchain, program: Program) -> dict[str, str]:
-    """Those that all sides share."""
     return {"program": program.digest(), "toolchain": toolchain.digest(program.libraries, program.root)}
 
 

@@ -68,7 +68,6 @@ class Toolchain:
     target: Target = HOST
 
     def target_flags(self) -> list[str]:
-        """Flags for the target and its sysroot."""
         flags = [f"--target={self.target.triple}", "--no-default-config", *self.target.flags]
         if self.sysroot is not None:
             flags += [f"--sysroot={self.sysroot}", f"--gcc-install-dir={self.sysroot}/{self.target.gcc}"]
@@ -81,7 +80,6 @@ class Toolchain:
         return _digest_of_links(self, tuple(libraries), directory)
 
     def link_flags(self) -> list[str]:
-        """Flags of every link."""
         return [*self.target_flags(), "-static", f"--ld-path={self.linker}"]
 
 
@@ -162,7 +160,6 @@ class Store:
         return cls(toolchain.objects, tuple(map(digest_of_file, (*program.fingerprints, *program.profiles.values()))))
 
     def file(self, side: Side, source: pathlib.Path, command: Sequence[str]) -> pathlib.Path:
-        """Where the result of `command` is, or will be."""
         return self._place([side.digest(), *command[1:], digest_of_file(source), *self.inputs], ".o")
 
     def image(
@@ -197,7 +194,6 @@ def _optimised(
 
 
 def driver_mode(c_plus_plus: bool) -> str:
-    """The option for clang's driver: it compiles or links as C++, or as C."""
     return f"--driver-mode={'g++' if c_plus_plus else 'gcc'}"
 
 
@@ -243,7 +239,6 @@ def link(
 
 @functools.cache
 def _digest_of_links(toolchain: Toolchain, libraries: Sequence[str], directory: pathlib.Path) -> str:
-    """See Toolchain.digest."""
     programs = program_identity(toolchain.linker), compiler_identity(toolchain.driver), toolchain.target.digest()
     # As C++, whose libraries include those of C.
     command = [str(toolchain.driver), "--driver-mode=g++", *toolchain.link_flags(), *libraries, "-###", os.devnull]

@@ -51,7 +51,6 @@ class Catalogue:
         return cls("programs", {path.stem: path for path in sorted(folder.glob("*.json"))})
 
     def lines(self) -> list[str]:
-        """One line per program: its name and what it is."""
         contents = {name: read_description(path) for name, path in self.descriptions.items()}
         return [f"{name}: {content.get('about', '')}{_condition(content)}" for name, content in contents.items()]
 

@@ -46,9 +46,7 @@ class Counter(Protocol):
 
     name: ClassVar[str]
 
-    def digest(self) -> str:
-        """Digest of the programs that count."""
-        ...
+    def digest(self) -> str: ...
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
         """(counts, digest of the output), both by run. Raises: RunFailure: a run fails; CounterFailure: the counter
@@ -88,7 +86,6 @@ class Cachegrind:
     tools: pathlib.Path | None
 
     def digest(self) -> str:
-        """As Counter."""
         folders = (
             [self.tools] if self.tools is not None else [*self.valgrind.resolve().parents[1].glob("lib*/valgrind")]
         )
@@ -96,7 +93,6 @@ class Cachegrind:
         return digest_of_json(list(map(program_identity, [self.valgrind, *tools])))
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        """As Counter."""
         counts: dict[str, Counts] = {}
         digests: dict[str, str] = {}
         with tempfile.TemporaryDirectory(prefix="mlgo-cachegrind-") as folder:
@@ -149,11 +145,9 @@ class Emulator:
     target: Target
 
     def digest(self) -> str:
-        """As Counter."""
         return self.target.digest()
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        """As Counter."""
         counts: dict[str, Counts] = {}
         digests: dict[str, str] = {}
         with tempfile.TemporaryDirectory(prefix="mlgo-qemu-") as folder:

@@ -245,7 +245,6 @@ class ProgramEvaluation:
         return {"lto": list(self.lto)} if self._lto_of(side) else {}
 
     def _linker(self, side: Side) -> dict[str, str]:
-        """The same for its inputs."""
         return {"linker": program_identity(side.linker)} if self._lto_of(side) and side.linker else {}
 
     def _inputs(self, program: Program, side: Side, level: str) -> dict[str, str]:

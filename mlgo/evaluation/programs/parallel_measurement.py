@@ -92,7 +92,6 @@ def _attempt(
 
 
 def _comparable(of_sides: Mapping[str, dict[str, Any] | _Failed]) -> dict[str, dict[str, Any]] | _Failed:
-    """The results of a program, the default's first, or why they cannot be compared."""
     default, taken = next(iter(of_sides)), {}
     for side, found in of_sides.items():
         if isinstance(found, _Failed):

@@ -36,7 +36,6 @@ class Perf:
 
     @property
     def chosen(self) -> dict[str, str]:
-        """The part of `events` that the user chose."""
         return {event: measure for event, measure in self.events.items() if event not in _ALWAYS}
 
     def command(self, output: pathlib.Path) -> list[str]:

@@ -31,7 +31,6 @@ class PolicyCounts:
         return {policy: ratios_of(self.content["run"], policy, DEFAULT, _SHOWN[0]) for policy in policies}
 
     def to_json(self) -> dict[str, Any]:
-        """For result.json; empty where no program was given."""
         return {**self.content, "digests": dict(self.programs)} if self.programs else {}
 
     def lines(self) -> list[str]:
@@ -51,7 +50,6 @@ class PolicyCounts:
 
     @property
     def exit_code(self) -> ExitCode:
-        """As of //mlgo:evaluate_programs."""
         if self.content["differing"]:
             return ExitCode.OUTPUT_DIFFERS
         return ExitCode.TOO_MANY_FAILURES if self.content["left_out"] else ExitCode.DONE

@@ -111,11 +111,9 @@ class Program:
 
     @property
     def has_c_plus_plus(self) -> bool:
-        """Whether a source is C++, so that the libraries of C++ are linked."""
         return any(is_c_plus_plus(path) for path, _ in self.units())
 
     def compile_flags(self, path: str) -> list[str]:
-        """The flags of the unit `path`."""
         if path in self.options:
             return [*self.options[path], *self.flags]
         return [
@@ -126,7 +124,6 @@ class Program:
         ]
 
     def directory_of(self, path: str) -> pathlib.Path:
-        """The folder in which the unit `path` is compiled."""
         return self.directories.get(path, self.root)
 
     def digest(self) -> str:
@@ -156,7 +153,6 @@ class Program:
         return whole.hexdigest()
 
     def _included(self) -> set[pathlib.Path]:
-        """Files in the tree that sources may include."""
         own = {self.root / folder for folder in self.includes if not folder.startswith("@")}
         # Include folders count with their subfolders: "include/box2d/box2d.h" is found from "include".
         folders = own | {(self.root / path).parent for path in self.sources}
@@ -173,7 +169,6 @@ class Program:
         return str(self.packages[package] / rest)
 
     def write_inputs(self, folder: pathlib.Path) -> None:
-        """Writes every input into `folder` under its name."""
         for name, parts in self.inputs.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(b"".join(path.read_bytes() for path in parts))
@@ -189,7 +184,6 @@ def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
 
 
 def is_c_plus_plus(path: str) -> bool:
-    """Whether clang compiles it as C++."""
     return pathlib.PurePath(path).suffix in _C_PLUS_PLUS
 
 
@@ -203,8 +197,6 @@ def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Pr
 
 
 class _Reader:
-    """Reads the fields of a description and reports errors in them."""
-
     def __init__(self, subject: str, content: Mapping[str, Any], folder: pathlib.Path):
         self._subject, self._content, self._folder = subject, dict(content), folder
 
@@ -279,7 +271,6 @@ class _Reader:
                 )
 
     def _commands(self) -> CompileCommands | None:
-        """The compilation database that the description names, if any."""
         if "compile_commands" not in self._content:
             return None
         if more := {"defines", "exclude", "includes", "mains", "package", "root", "sources"} & self._content.keys():

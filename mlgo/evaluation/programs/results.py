@@ -64,12 +64,10 @@ class Plan:
     seed: int
 
     def inputs(self, toolchain: Toolchain) -> dict[str, Any]:
-        """Digests of the tools that the results rest on."""
         costs = {f"{side.name}, cost at {level}": side.digest() for level, sides in self.cost.items() for side in sides}
         return {**self.compilers(toolchain), **costs, "counter": self.counter.digest()}
 
     def compilers(self, toolchain: Toolchain) -> dict[str, str]:
-        """Digests of the linker with its libraries, and of the sides."""
         return {
             "linker": toolchain.digest(),
             **{f"{side.name} at {size.LEVEL}": side.digest() for side in self.sizes},

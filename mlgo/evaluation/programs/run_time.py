@@ -61,7 +61,6 @@ def build_and_count(
 
 
 def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
-    """The sum over all runs of a program."""
     return sum((Counts(**of_run) for of_run in counts.values()), Counts(0, 0, 0))
 
 
@@ -98,7 +97,6 @@ def time_in_turns(
 
 
 def medians(samples: Mapping[str, list[float]]) -> dict[str, float]:
-    """The median of each list."""
     return {name: statistics.median(values) for name, values in samples.items()}
 
 

@@ -48,7 +48,6 @@ class Switches:
     shared: bool = False
 
     def is_for(self, target: str) -> bool:
-        """Whether the target of this name has the row."""
         return not self.targets or target in self.targets
 
 

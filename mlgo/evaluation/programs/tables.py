@@ -37,7 +37,6 @@ def with_interval(total: Mapping[str, Any], mean: str) -> str:
 
 
 def to_csv(result: Mapping[str, Any]) -> bytes:
-    """One line per number: part, program, side, measure, value, ratio to the default."""
     rows = (
         (part, program, side, measure, value, _ratio(value, sides[DEFAULT].get(measure)))
         for part in ("size", "executed", "run")
@@ -79,7 +78,6 @@ def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> s
 
 
 def verdict_lines(result: Mapping[str, Any]) -> list[str]:
-    """One line per part and side."""
     titles = {"size": "Size at -Oz", "run": "Execution at -O2"}
     return [
         f"- {titles[part]}, {side}: {found['sentence']}"
@@ -168,7 +166,6 @@ def _unseen_line(result: Mapping[str, Any], part: str, columns: Sequence[tuple[s
 
 
 def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The change of each side against the default, per measure and stage."""
     names = [name for name in (*MEASURES, *STAGES) if any(name in of_side for of_side in sides.values())]
     lines = markdown_head(["", "default", *sides])
     for name in names:
@@ -185,7 +182,6 @@ def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def left_out_lines(result: Mapping[str, Any]) -> list[str]:
-    """One line per program that is not in the tables."""
     return [
         f"{title} {part}: {program}: {why}"
         for kind, title in (("left_out", "Left out of"), ("differing", "DIFFERENT OUTPUT in"))

@@ -60,7 +60,6 @@ class BcMaxLearner(Learner):
 
     @property
     def network(self) -> PolicyNetwork:
-        """A copy of the current weights."""
         return PolicyNetwork(self.normalizer, self._cloner.weights())
 
     def variants(self, iteration: int) -> list[Variant]:
@@ -77,7 +76,6 @@ class BcMaxLearner(Learner):
         return {**self._cloner.state(), "updates": np.array(self.updates, np.int64), **arrays_of(self._memory)}
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`."""
         del iteration
         config = self.config
         found: dict[str, list[tuple[int, Remembered]]] = {}
@@ -184,7 +182,6 @@ def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
 
 
 def arrays_of(memory: Mapping[str, Remembered]) -> dict[str, np.ndarray]:
-    """The memory as arrays, for a checkpoint."""
     arrays: dict[str, np.ndarray] = {}
     for index, (module, entry) in enumerate(memory.items()):
         parts = {
@@ -208,7 +205,6 @@ def _texts_of(numbers: np.ndarray) -> list[str]:
 
 
 def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str, Remembered]:
-    """The inverse of `arrays_of`."""
     memory: dict[str, Remembered] = {}
     while f"memory/{len(memory)}/module" in arrays:
         prefix = f"memory/{len(memory)}/"

@@ -72,12 +72,10 @@ class DqnLearner(Learner):
         return PolicyNetwork(self.normalizer, self._adam.weights())
 
     def temperature(self, iteration: int) -> float:
-        """Of the exploration in `iteration`."""
         config = self.config
         return max(config.final_temperature, config.temperature * config.temperature_decay**iteration)
 
     def variants(self, iteration: int) -> list[Variant]:
-        """The current weights, exploring, `samples_per_module` times."""
         network = exploring_network(self.network, self.temperature(iteration))
         return [Variant(network, exploring=True)] * self.config.samples_per_module
 
@@ -91,7 +89,6 @@ class DqnLearner(Learner):
         }
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`."""
         config = self.config
         observations, returns = returns_of(samples, leave_one_out=config.samples_per_module > 1)
         if not self._unit:

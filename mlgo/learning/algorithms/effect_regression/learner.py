@@ -81,7 +81,6 @@ class EffectLearner(Learner):
         return [start, linear_network(start, np.zeros(start.normalizer.width + 1))]
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
-        """See `Learner.prepare`."""
         config, self._network = self.config, network
         preferred = config.preferred_below
         self._preference = bias_below_threshold(network.normalizer, preferred, "EffectConfig.preferred_below")
@@ -97,7 +96,6 @@ class EffectLearner(Learner):
 
     @property
     def network(self) -> PolicyNetwork:
-        """The current policy."""
         return self._network
 
     def state(self) -> dict[str, np.ndarray]:
@@ -113,12 +111,10 @@ class EffectLearner(Learner):
         }
 
     def variants(self, iteration: int) -> list[Variant]:
-        """The current weights, exploring, `samples_per_module` times."""
         del iteration
         return [Variant(self._network, exploring=True)] * self.config.samples_per_module
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`."""
         del iteration
         config = self.config
         batch = effect_batch(samples, self._network, config.weigh_by_noise)

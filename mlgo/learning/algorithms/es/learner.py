@@ -37,11 +37,9 @@ class EsLearner(Learner):
 
     @property
     def network(self) -> PolicyNetwork:
-        """The centre of the population."""
         return self._network
 
     def state(self) -> dict[str, np.ndarray]:
-        """Adam's."""
         return {"step": np.array(self._step, np.int64), "m": self._first, "v": self._second}
 
     def variants(self, iteration: int) -> list[Variant]:

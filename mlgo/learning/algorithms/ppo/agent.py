@@ -59,8 +59,6 @@ class CandidateActor(network.DistributionNetwork):
 
 
 class SummaryValue(network.Network):
-    """The value network; looks at "summary" only."""
-
     def __init__(self, observation_spec, weights: Mapping[str, tf.Variable]):
         super().__init__(observation_spec, state_spec=(), name="SummaryValue")
         self._value_variables = {name: value for name, value in weights.items() if name.startswith("value/")}

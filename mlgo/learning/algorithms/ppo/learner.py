@@ -74,17 +74,14 @@ class PpoLearner(Learner):
 
     @property
     def network(self) -> PolicyNetwork:
-        """A copy of the current weights."""
         return PolicyNetwork(self.normalizer, self._adam.weights())
 
     @property
     def _exploring(self) -> PolicyNetwork:
-        """The behaviour policy."""
         deviation = self.config.deviation if self.problem.decision_kind == "continuous" else None
         return exploring_network(self.network, self.config.temperature, deviation)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Everything besides the weights that the next update depends on."""
         baseline = self._baseline.state() if self._baseline is not None else {}
         return {
             **self._adam.state(),
@@ -93,12 +90,10 @@ class PpoLearner(Learner):
         }
 
     def variants(self, iteration: int) -> list[Variant]:
-        """The current weights, exploring, `samples_per_module` times."""
         del iteration
         return [Variant(self._exploring, exploring=True)] * self.config.samples_per_module
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`."""
         del iteration
         leave_one_out = self.config.baseline == "samples" and self.config.samples_per_module > 1
         batch = TrainingBatch(*returns_of(samples, leave_one_out, self._baseline))
@@ -170,7 +165,6 @@ class PpoLearner(Learner):
         }
 
     def _minibatches(self, count: int) -> Iterator[np.ndarray]:
-        """The minibatches of an update, of all epochs."""
         for epoch in range(self.config.epochs):
             yield from minibatches(count, self.config.minibatch, self.seed, "ppo minibatches", self.updates, epoch)
 
