@@ -177,23 +177,14 @@ def _tuned_inside(problem: Problem) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class _Given:
-    """What flags name besides the corpus. It is read before anything is built: a search takes hours.
+    """What flags name besides the corpus. It is read before anything is built: a search takes hours."""
 
-    Attributes:
-      policies: that of --policy, or none.
-      reward: which bytes count.
-      budget: limits of the search.
-      cache: of --cache_dir; None: there is none.
-      linker: ld.lld.
-      build: of --program; None: there is a corpus.
-    """
-
-    policies: Policies
-    reward: str
-    budget: Budget
-    cache: Cache | None
-    linker: pathlib.Path
-    build: ProgramBuild | None
+    policies: Policies  #: that of --policy, or none.
+    reward: str  #: which bytes count.
+    budget: Budget  #: limits of the search.
+    cache: Cache | None  #: of --cache_dir; None: there is none.
+    linker: pathlib.Path  #: ld.lld.
+    build: ProgramBuild | None  #: of --program; None: there is a corpus.
 
     def inputs(self, corpus: Corpus | None) -> dict[str, Any]:
         """Digests of what is read, for the identity of the output folder. Args: corpus: None: it is of `build`."""

@@ -17,41 +17,29 @@ from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 @dataclasses.dataclass(frozen=True)
 class FunctionRow:
-    """One function that every side compiled with decisions.
-
-    Attributes:
-      decisions, default_score: of the default.
-      scores, ratios: by policy name; a ratio is to the default's score, below 1 is better.
-      seen: whether training compiled a function of this name, such as a template of a shared header.
-    """
+    """One function that every side compiled with decisions."""
 
     module: str
     function: str
+    #: decisions, default_score: of the default.
     decisions: int
     default_score: float
+    #: scores, ratios: by policy name; a ratio is to the default's score, below 1 is better.
     scores: Mapping[str, float]
     ratios: Mapping[str, float]
-    seen: bool
+    seen: bool  #: whether training compiled a function of this name, such as a template of a shared header.
 
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`.
+    """The result of `compare`."""
 
-    Attributes:
-      rows: one per compared function, sorted by module and function.
-      summaries: over all rows, by policy name; None when there is no row.
-      unseen: over the rows that training did not see, by policy name.
-      failed: module that failed on one side -> "SIDE: KIND".
-      unmatched: functions without a decision on one side; they are not compared.
-      weighted: sum of all scores against the default's, by policy name; None when there is none.
-    """
-
-    rows: Sequence[FunctionRow]
-    summaries: Mapping[str, RatioSummary | None]
-    unseen: Mapping[str, RatioSummary | None]
-    failed: Mapping[str, str]
-    unmatched: int
+    rows: Sequence[FunctionRow]  #: one per compared function, sorted by module and function.
+    summaries: Mapping[str, RatioSummary | None]  #: over all rows, by policy name; None when there is no row.
+    unseen: Mapping[str, RatioSummary | None]  #: over the rows that training did not see, by policy name.
+    failed: Mapping[str, str]  #: module that failed on one side -> "SIDE: KIND".
+    unmatched: int  #: functions without a decision on one side; they are not compared.
+    #: sum of all scores against the default's, by policy name; None when there is none.
     weighted: Mapping[str, WeightedSum | None] = dataclasses.field(default_factory=dict)
     larger_is_better: bool = False
 

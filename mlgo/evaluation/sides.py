@@ -42,23 +42,18 @@ COMPILER_HELP = "Further side, as NAME=PATH[,FLAG...]; repeatable."
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """The policy or heuristic under comparison: a compiler, its flags, and the policy that it asks.
-
-    Attributes:
-      flags: flags besides those of all sides, such as ("-mllvm", "-inline-threshold=15").
-      policy: problem and digest of the policy whose model a development clang asks; "": none is asked.
-      model_flags: flags that name the model's files on this machine, and are not part of the digest.
-      linker: the ld.lld of this side's LTO, with the policies of `clang`; None: that of all sides.
-      decides_after_optimiser: whether its flags are for code generation alone. What the optimiser makes of a unit of a
-        program is then kept for all such sides of one compiler (mlgo/trace/optimised_corpus.py has why).
-    """
+    """The policy or heuristic under comparison: a compiler, its flags, and the policy that it asks."""
 
     name: str
     clang: pathlib.Path
-    flags: tuple[str, ...] = ()
-    policy: str = ""
+    flags: tuple[str, ...] = ()  #: flags besides those of all sides, such as ("-mllvm", "-inline-threshold=15").
+    policy: str = ""  #: problem and digest of the policy whose model a development clang asks; "": none is asked.
+    #: flags that name the model's files on this machine, and are not part of the digest.
     model_flags: tuple[str, ...] = ()
+    #: the ld.lld of this side's LTO, with the policies of `clang`; None: that of all sides.
     linker: pathlib.Path | None = None
+    #: whether its flags are for code generation alone. What the optimiser makes of a unit of a program is then kept for
+    #: all such sides of one compiler (mlgo/trace/optimised_corpus.py has why).
     decides_after_optimiser: bool = False
 
     def digest(self) -> str:
@@ -104,14 +99,11 @@ class CalleeSavedCost:
 
     LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006,
     "What a callee-saved register costs").
-
-    Attributes:
-      value: 16384 is an access to memory at the function's entry.
-      everywhere: in all functions, by LLVM's own option; else in those whose call executes little
-        (llvm/callee_saved_cost), as mlgo-speed.cfg has it.
     """
 
-    value: int
+    value: int  #: 16384 is an access to memory at the function's entry.
+    #: in all functions, by LLVM's own option; else in those whose call executes little (llvm/callee_saved_cost), as
+    #: mlgo-speed.cfg has it.
     everywhere: bool = False
 
     def flags(self) -> tuple[str, str]:

@@ -31,19 +31,15 @@ _DRAWN_TOGETHER = 1_000_000
 
 @dataclasses.dataclass(frozen=True)
 class RatioSummary:
-    """Score ratios of a set of functions; below 1 means better than the default.
-
-    Attributes:
-      modules: number of modules with ratios.
-      low, high: 95 % bootstrap interval of the geometric mean.
-      better, worse, equal: number of ratios below, above and equal to 1.
-    """
+    """Score ratios of a set of functions; below 1 means better than the default."""
 
     functions: int
-    modules: int
+    modules: int  #: number of modules with ratios.
     geometric_mean: float
+    #: low, high: 95 % bootstrap interval of the geometric mean.
     low: float
     high: float
+    #: better, worse, equal: number of ratios below, above and equal to 1.
     better: int
     worse: int
     equal: int
@@ -205,18 +201,13 @@ def summarize_programs(ratios: Mapping[str, float], seed: int) -> RatioSummary |
 
 @dataclasses.dataclass(frozen=True)
 class Spread:
-    """How a mean over programs or corpora is spread: the worst of them, and the mean without the best.
+    """How a mean over programs or corpora is spread: the worst of them, and the mean without the best."""
 
-    Attributes:
-      worst, worst_ratio: the program with the largest ratio.
-      best: the program with the smallest one.
-      without_best: the summary of all but `best`; None: there are fewer than MIN_WITHOUT_BEST.
-    """
-
+    #: worst, worst_ratio: the program with the largest ratio.
     worst: str
     worst_ratio: float
-    best: str
-    without_best: RatioSummary | None
+    best: str  #: the program with the smallest one.
+    without_best: RatioSummary | None  #: the summary of all but `best`; None: there are fewer than MIN_WITHOUT_BEST.
 
     def text(self) -> str:
         """For display: "worst bzip2 +2.90 %; without brotli, the best, -0.28 % [-0.90, +0.31]"."""

@@ -78,20 +78,15 @@ def judge_summary(summary: RatioSummary | None) -> Judgement:
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """What one measure says.
+    """What one measure says."""
 
-    Attributes:
-      measure: its name in a sentence, such as "the geometric mean of 140 functions".
-      ratio, low, high: ratio to the default with its interval; below 1 is better.
-      judgement: what it may claim alone.
-      counted: whether programs were run and counted; else it is measured in the code, or estimated from it.
-    """
-
-    measure: str
+    measure: str  #: its name in a sentence, such as "the geometric mean of 140 functions".
+    #: ratio, low, high: ratio to the default with its interval; below 1 is better.
     ratio: float
     low: float
     high: float
-    judgement: Judgement
+    judgement: Judgement  #: what it may claim alone.
+    #: whether programs were run and counted; else it is measured in the code, or estimated from it.
     counted: bool = False
 
     @classmethod

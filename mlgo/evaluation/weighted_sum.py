@@ -41,17 +41,13 @@ class ScorePair(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Contributor:
-    """A function that contributes much to a sum.
+    """A function that contributes much to a sum."""
 
-    Attributes:
-      module, function: names.
-      share: of the default's sum, 0 to 1.
-      change: by how much it alone changes the sum, as a fraction of the default's sum: 0.01 is one percent more.
-    """
-
+    #: module, function: names.
     module: str
     function: str
-    share: float
+    share: float  #: of the default's sum, 0 to 1.
+    #: by how much it alone changes the sum, as a fraction of the default's sum: 0.01 is one percent more.
     change: float
 
     @property
@@ -61,21 +57,15 @@ class Contributor:
 
 @dataclasses.dataclass(frozen=True)
 class WeightedSum:
-    """The sum of all scores against the default's; below 1 is better.
+    """The sum of all scores against the default's; below 1 is better."""
 
-    Attributes:
-      summary: ratio of the sums, with an interval over modules.
-      largest_scores: the TOP functions with the largest scores under the default, largest first.
-      largest_scores_share: their share of the default's sum.
-      largest_changes: the TOP functions that change the sum most in either direction, largest change first.
-      largest_changes_share: their share of all changes, regardless of sign; 0 where nothing changes.
-    """
-
-    summary: RatioSummary
+    summary: RatioSummary  #: ratio of the sums, with an interval over modules.
+    #: the TOP functions with the largest scores under the default, largest first.
     largest_scores: tuple[Contributor, ...]
-    largest_scores_share: float
+    largest_scores_share: float  #: their share of the default's sum.
+    #: the TOP functions that change the sum most in either direction, largest change first.
     largest_changes: tuple[Contributor, ...]
-    largest_changes_share: float
+    largest_changes_share: float  #: their share of all changes, regardless of sign; 0 where nothing changes.
 
     def to_json(self) -> dict[str, Any]:
         values = dataclasses.asdict(self)

@@ -29,19 +29,13 @@ _ORDERS = 128
 
 @dataclasses.dataclass(frozen=True)
 class Attribution:
-    """Contributions to D decisions.
+    """Contributions to D decisions."""
 
-    Attributes:
-      features: names of the F features that the policy uses; LAST_POSITION may be the last one.
-      contributions: float64 [D, F]; they add up to `explained` - (typical or 0), unless a linear policy clips z at
-        +-TOP_LOGIT.
-      explained: float64 [D], z or margin.
-      typical: z of a state with typical values of all features, the reference of contributions to z; None for margins.
-    """
-
-    features: tuple[str, ...]
+    features: tuple[str, ...]  #: names of the F features that the policy uses; LAST_POSITION may be the last one.
+    #: float64 [D, F]; they add up to `explained` - (typical or 0), unless a linear policy clips z at +-TOP_LOGIT.
     contributions: np.ndarray
-    explained: np.ndarray
+    explained: np.ndarray  #: float64 [D], z or margin.
+    #: z of a state with typical values of all features, the reference of contributions to z; None for margins.
     typical: float | None
 
 

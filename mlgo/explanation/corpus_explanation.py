@@ -34,17 +34,11 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True)
 class CorpusRequest:
-    """What is measured on a corpus.
+    """What is measured on a corpus."""
 
-    Attributes:
-      modules: how many modules are drawn; 0: all.
-      decisions: about how many decisions the importance of features is measured on.
-      repeats: how often each feature is permuted.
-    """
-
-    modules: int
-    decisions: int
-    repeats: int
+    modules: int  #: how many modules are drawn; 0: all.
+    decisions: int  #: about how many decisions the importance of features is measured on.
+    repeats: int  #: how often each feature is permuted.
     examples: int
     seed: int
 

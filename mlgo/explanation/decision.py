@@ -16,58 +16,41 @@ from mlgo.problems.problem import Problem
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """The contribution of one feature to one decision.
-
-    Attributes:
-      value: its value, for categorical decisions at the chosen position; of an embedding its Euclidean length.
-      compared: the reference value: at the alternative for categorical decisions, else typical. None: there is none.
-      adds: contribution to z or to the margin.
-    """
+    """The contribution of one feature to one decision."""
 
     feature: str
-    value: float
+    value: float  #: its value, for categorical decisions at the chosen position; of an embedding its Euclidean length.
+    #: the reference value: at the alternative for categorical decisions, else typical. None: there is none.
     compared: float | None
-    adds: float
+    adds: float  #: contribution to z or to the margin.
 
 
 @dataclasses.dataclass(frozen=True)
 class ExplainedDecision:
-    """One decision.
+    """One decision."""
 
-    Attributes:
-      module, function: names.
-      number: index of the decision in the function, from 0.
-      callee: the called function for inlining; else "".
-      policy, heuristic: display names of their choices; heuristic None: unknown.
-      differs: whether they differ; None: unknown.
-      probability: of the policy's choice under its distribution; None for continuous decisions.
-      heuristic_probability: the policy's probability of the heuristic's choice.
-      candidates: number of legal candidates of a categorical decision; else None.
-      margin: preference for the choice in logits (Replay.margin); None: no alternative, or a continuous decision.
-      alternative: the categorical choice that the margin refers to: the heuristic's where it differs, else the second.
-      explained: z or margin, the sum of `reasons`. None: there was no alternative.
-      typical: z with typical values of all features, the reference of reasons; None for margins.
-      reasons: features that the policy uses, largest contribution first; they add up to `explained` - (typical or 0).
-      values: feature -> value, all features, for categorical decisions at the chosen position.
-      heuristic_values: the same at the heuristic's position of a categorical decision that differs; else None.
-    """
-
+    #: module, function: names.
     module: str
     function: str
-    number: int
-    callee: str
+    number: int  #: index of the decision in the function, from 0.
+    callee: str  #: the called function for inlining; else "".
+    #: policy, heuristic: display names of their choices; heuristic None: unknown.
     policy: str
     heuristic: str | None
-    differs: bool | None
-    probability: float | None
-    heuristic_probability: float | None
-    candidates: int | None
+    differs: bool | None  #: whether they differ; None: unknown.
+    probability: float | None  #: of the policy's choice under its distribution; None for continuous decisions.
+    heuristic_probability: float | None  #: the policy's probability of the heuristic's choice.
+    candidates: int | None  #: number of legal candidates of a categorical decision; else None.
+    #: preference for the choice in logits (Replay.margin); None: no alternative, or a continuous decision.
     margin: float | None
+    #: the categorical choice that the margin refers to: the heuristic's where it differs, else the second.
     alternative: str
-    explained: float | None
-    typical: float | None
+    explained: float | None  #: z or margin, the sum of `reasons`. None: there was no alternative.
+    typical: float | None  #: z with typical values of all features, the reference of reasons; None for margins.
+    #: features that the policy uses, largest contribution first; they add up to `explained` - (typical or 0).
     reasons: tuple[Reason, ...]
-    values: Mapping[str, float]
+    values: Mapping[str, float]  #: feature -> value, all features, for categorical decisions at the chosen position.
+    #: the same at the heuristic's position of a categorical decision that differs; else None.
     heuristic_values: Mapping[str, float] | None
 
 

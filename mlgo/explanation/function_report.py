@@ -35,26 +35,19 @@ class Section:
 
 @dataclasses.dataclass(frozen=True)
 class FunctionReport:
-    """The report of a function.
+    """The report of a function."""
 
-    Attributes:
-      problem, policy, module, function: names; `policy` with the start of its digest.
-      demangled: demangled names of the function and its callees.
-      sections: by origin of the states.
-      reasons: features shown per decision; 0: all that the policy uses.
-      all_values: whether the values of all features are listed too.
-    """
-
+    #: problem, policy, module, function: names; `policy` with the start of its digest.
     problem: str
     policy: str
     module: str
     function: str
-    demangled: Mapping[str, str]
+    demangled: Mapping[str, str]  #: demangled names of the function and its callees.
     outcome: Sequence[str]
     basis: str
-    sections: Sequence[Section]
-    reasons: int
-    all_values: bool
+    sections: Sequence[Section]  #: by origin of the states.
+    reasons: int  #: features shown per decision; 0: all that the policy uses.
+    all_values: bool  #: whether the values of all features are listed too.
 
 
 def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy: ModuleRecord) -> list[str]:

@@ -45,16 +45,12 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class FeatureImportance:
-    """The importance of one feature.
-
-    Attributes:
-      changed: share of decisions that change when it is permuted.
-      confidence_lost: mean loss of the original decision's probability, in [-1, 1]; for continuous decisions the mean
-        change, in units of the network's output; where only decisions are known, the share of `changed`.
-    """
+    """The importance of one feature."""
 
     feature: str
-    changed: Share
+    changed: Share  #: share of decisions that change when it is permuted.
+    #: mean loss of the original decision's probability, in [-1, 1]; for continuous decisions the mean change, in units
+    #: of the network's output; where only decisions are known, the share of `changed`.
     confidence_lost: float
 
 

@@ -23,23 +23,15 @@ _SHORT_DIGEST = 12
 
 @dataclasses.dataclass(frozen=True)
 class FunctionRequest:
-    """What is shown of a module.
-
-    Attributes:
-      function: the function to explain; None: the only one, or a list of all functions.
-      callsite: part of the name of the callees whose calls are shown; None: all calls.
-      limit: decisions shown per origin; 0: all.
-      features: features shown per decision; 0: all that the policy uses.
-      all_features: whether the features that the policy does not use are shown too.
-    """
+    """What is shown of a module."""
 
     policy: str
-    function: str | None
-    callsite: str | None
+    function: str | None  #: the function to explain; None: the only one, or a list of all functions.
+    callsite: str | None  #: part of the name of the callees whose calls are shown; None: all calls.
     only_different: bool
-    limit: int
-    features: int
-    all_features: bool
+    limit: int  #: decisions shown per origin; 0: all.
+    features: int  #: features shown per decision; 0: all that the policy uses.
+    all_features: bool  #: whether the features that the policy does not use are shown too.
     html: pathlib.Path | None
 
 

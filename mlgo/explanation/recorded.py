@@ -30,22 +30,14 @@ _HEURISTIC_NAME = ":heuristic"
 
 @dataclasses.dataclass(frozen=True)
 class RecordedDecisions:
-    """The N decisions of one module, in their order.
-
-    Attributes:
-      contexts: names of functions, or call sites "CALLER\\nCALLEE".
-      context: int32 [N], index into `contexts`, non-decreasing.
-      features: observation name -> array [N, *shape].
-      taken: [N], the decisions.
-      heuristic: [N], the heuristic's decisions in the same states; None: not recorded.
-    """
+    """The N decisions of one module, in their order."""
 
     module: str
-    contexts: tuple[str, ...]
-    context: np.ndarray
-    features: Mapping[str, np.ndarray]
-    taken: np.ndarray
-    heuristic: np.ndarray | None
+    contexts: tuple[str, ...]  #: names of functions, or call sites "CALLER\\nCALLEE".
+    context: np.ndarray  #: int32 [N], index into `contexts`, non-decreasing.
+    features: Mapping[str, np.ndarray]  #: observation name -> array [N, *shape].
+    taken: np.ndarray  #: [N], the decisions.
+    heuristic: np.ndarray | None  #: [N], the heuristic's decisions in the same states; None: not recorded.
 
     def __len__(self) -> int:
         return len(self.taken)

@@ -19,23 +19,14 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class Replay:
-    """A policy's answers in N states with M rows in total.
+    """A policy's answers in N states with M rows in total."""
 
-    Attributes:
-      observations: the states, with the policy's decisions.
-      logits: float32 [M].
-      policy: [N], the decisions as the compiler would log them.
-      heuristic: [N], the heuristic's decisions in the same states; None: unknown.
-      differs: bool [N]; None where the heuristic is unknown.
-      has_probabilities: whether logits tell how sure the policy is (QueriedNetwork.has_probabilities).
-    """
-
-    observations: Observations
-    logits: np.ndarray
-    policy: np.ndarray
-    heuristic: np.ndarray | None
-    differs: np.ndarray | None
-    has_probabilities: bool = True
+    observations: Observations  #: the states, with the policy's decisions.
+    logits: np.ndarray  #: float32 [M].
+    policy: np.ndarray  #: [N], the decisions as the compiler would log them.
+    heuristic: np.ndarray | None  #: [N], the heuristic's decisions in the same states; None: unknown.
+    differs: np.ndarray | None  #: bool [N]; None where the heuristic is unknown.
+    has_probabilities: bool = True  #: whether logits tell how sure the policy is (QueriedNetwork.has_probabilities).
 
     def row_of(self, decision: int, choice: float) -> int:
         """The row of `choice` in one state: the candidate at that position, or the only row."""

@@ -16,17 +16,12 @@ View = tuple[RecordedDecisions, Replay]
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """The decisions to show.
-
-    Attributes:
-      callees: for inlining, only calls of these; None: all.
-      limit: the most decisions of each compile; 0: all.
-    """
+    """The decisions to show."""
 
     function: str
-    callees: set[str] | None = None
+    callees: set[str] | None = None  #: for inlining, only calls of these; None: all.
     only_different: bool = False
-    limit: int = 0
+    limit: int = 0  #: the most decisions of each compile; 0: all.
 
     def among(self, decided: RecordedDecisions) -> list[int]:
         decisions = decided.by_function().get(self.function, [])

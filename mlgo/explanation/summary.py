@@ -43,20 +43,14 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class ModuleView:
-    """The figures of a module.
-
-    Attributes:
-      sample: some of the states, with the policy's decisions.
-      ways: (heuristic's decision, policy's decision) -> number of differing decisions.
-      candidates: the differing decisions with the largest margins.
-    """
+    """The figures of a module."""
 
     module: str
     decisions: int
     differing: int
-    sample: Observations
-    ways: Mapping[tuple[str, str], int]
-    candidates: tuple[Candidate, ...]
+    sample: Observations  #: some of the states, with the policy's decisions.
+    ways: Mapping[tuple[str, str], int]  #: (heuristic's decision, policy's decision) -> number of differing decisions.
+    candidates: tuple[Candidate, ...]  #: the differing decisions with the largest margins.
 
 
 def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
@@ -99,37 +93,26 @@ def differing(views: Sequence[ModuleView]) -> dict[str, tuple[int, int]]:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """The content of explanation.json.
-
-    Attributes:
-      policy, corpus: digests.
-      differs: share of decisions that differ from the heuristic's in the states of the default's compiles.
-      own_differs: the same in the states of the policy's own compiles; None: the heuristic's answers are unknown there.
-      ways: as ways_of.
-      by_module: module -> (differing decisions, all decisions), states as for `differs`.
-      sampled: number of states that the importance was measured on.
-      importance: the most important feature first.
-      examples: differing decisions, largest margin first.
-      formula: the policy if it is linear (attribution.formula).
-      failed: omitted module -> kind of failure.
-      demangled: function -> demangled name.
-    """
+    """The content of explanation.json."""
 
     problem: str
+    #: policy, corpus: digests.
     policy: str
     corpus: str
     seed: int
     repeats: int
-    differs: Share
+    differs: Share  #: share of decisions that differ from the heuristic's in the states of the default's compiles.
+    #: the same in the states of the policy's own compiles; None: the heuristic's answers are unknown there.
     own_differs: Share | None
-    ways: Mapping[tuple[str, str], int]
+    ways: Mapping[tuple[str, str], int]  #: as ways_of.
+    #: module -> (differing decisions, all decisions), states as for `differs`.
     by_module: Mapping[str, tuple[int, int]]
-    sampled: int
-    importance: Sequence[FeatureImportance]
-    examples: Sequence[ExplainedDecision]
-    formula: tuple[float, Sequence[Piece]] | None
-    failed: Mapping[str, str]
-    demangled: Mapping[str, str]
+    sampled: int  #: number of states that the importance was measured on.
+    importance: Sequence[FeatureImportance]  #: the most important feature first.
+    examples: Sequence[ExplainedDecision]  #: differing decisions, largest margin first.
+    formula: tuple[float, Sequence[Piece]] | None  #: the policy if it is linear (attribution.formula).
+    failed: Mapping[str, str]  #: omitted module -> kind of failure.
+    demangled: Mapping[str, str]  #: function -> demangled name.
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; mlgo/explanation/README.md describes them."""

@@ -11,25 +11,17 @@ from mlgo.learning.learner import Learner
 
 @dataclasses.dataclass(frozen=True)
 class Algorithm:
-    """One way to learn.
-
-    Attributes:
-      title: its name in sentences.
-      learner: the name of its `Learner` in learner.py.
-      figures: name -> title of the figures of an update that reports draw as curves.
-      shown: names of the figures of an update that progress lines show.
-      imitates: whether it learns from other policies too (--imitate).
-      shared_settings: names of a problem's gin files that apply to it besides NAME.gin.
-    """
+    """One way to learn."""
 
     name: str
-    title: str
+    title: str  #: its name in sentences.
     config: type
-    learner: str
+    learner: str  #: the name of its `Learner` in learner.py.
+    #: name -> title of the figures of an update that reports draw as curves.
     figures: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    shown: tuple[str, ...] = ()
-    imitates: bool = False
-    shared_settings: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()  #: names of the figures of an update that progress lines show.
+    imitates: bool = False  #: whether it learns from other policies too (--imitate).
+    shared_settings: tuple[str, ...] = ()  #: names of a problem's gin files that apply to it besides NAME.gin.
 
     def learner_class(self) -> type[Learner]:
         """Its `Learner`. Imported here and not at the top, since it may import TensorFlow, which takes seconds."""

@@ -48,23 +48,18 @@ class DivergenceError(RunError):
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class DivergenceRules:
-    """When training counts as diverged, besides what learners detect themselves. All defaults are ours.
+    """When training counts as diverged, besides what learners detect themselves. All defaults are ours."""
 
-    Attributes:
-      patience: a condition must hold in this many iterations in a row: a few small modules may well return the same.
-      lowest_entropy: mean entropy of decisions, in nats, below which exploration has collapsed. At 0.001 one binary
-        decision in 10,000 differs from the greedy policy's.
-      lowest_deviation: standard deviation of returns (or of candidates' improvements) up to which they are all equal;
-        float32 leaves less than this of equal numbers.
-      slow_down: what the learning rate (or step, or sigma) is multiplied by at each rollback.
-      most_rollbacks: after this many the run stops.
-    """
-
+    #: a condition must hold in this many iterations in a row: a few small modules may well return the same.
     patience: int = 3
+    #: mean entropy of decisions, in nats, below which exploration has collapsed. At 0.001 one binary decision in 10,000
+    #: differs from the greedy policy's.
     lowest_entropy: float = 1e-3
+    #: standard deviation of returns (or of candidates' improvements) up to which they are all equal; float32 leaves
+    #: less than this of equal numbers.
     lowest_deviation: float = 1e-7
-    slow_down: float = 0.5
-    most_rollbacks: int = 3
+    slow_down: float = 0.5  #: what the learning rate (or step, or sigma) is multiplied by at each rollback.
+    most_rollbacks: int = 3  #: after this many the run stops.
 
     def __post_init__(self):
         if self.patience < 1 or self.most_rollbacks < 0:

@@ -42,27 +42,22 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """The result of one compile under one variant.
-
-    Attributes:
-      improvement: of the whole module over the default; 0.02 is about two percent better, negative is worse.
-      weight: of the module in means, > 0. For scores per function: the number of functions compared.
-      observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another
-        one. `group` is an index into `contexts`. None if `needs_decisions` is False or the module has no decision.
-      contexts: names of the contexts (functions) of the log. A name that occurs twice means one function.
-      credits: context name -> what its decisions are credited with, uncentred. Decisions of contexts without a credit
-        are not learned from. Contexts without decisions count when returns are centred.
-      failed: whether the compile failed. Such a sample has no decisions, and counts as worse than all others
-        (mlgo/training/collection.py).
-    """
+    """The result of one compile under one variant."""
 
     module: str
     variant: int
-    improvement: float
-    weight: float
+    improvement: float  #: of the whole module over the default; 0.02 is about two percent better, negative is worse.
+    weight: float  #: of the module in means, > 0. For scores per function: the number of functions compared.
+    #: the decisions, packed with the normaliser of the learner's network, even if the variant has another one. `group`
+    #: is an index into `contexts`. None if `needs_decisions` is False or the module has no decision.
     observations: Observations | None = None
+    #: names of the contexts (functions) of the log. A name that occurs twice means one function.
     contexts: tuple[str, ...] = ()
+    #: context name -> what its decisions are credited with, uncentred. Decisions of contexts without a credit are not
+    #: learned from. Contexts without decisions count when returns are centred.
     credits: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    #: whether the compile failed. Such a sample has no decisions, and counts as worse than all others
+    #: (mlgo/training/collection.py).
     failed: bool = False
 
     def __post_init__(self):

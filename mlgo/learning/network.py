@@ -33,23 +33,19 @@ MAX_REDUCTION_LENGTH = 128
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class NetworkConfig:
-    """Sizes of the two networks.
+    """Sizes of the two networks."""
 
-    Attributes:
-      fc_layer_params: units of the policy's hidden layers. Default: ml-compiler-opt, regalloc/gin_configs/network.gin.
-      value_fc_layer_params: units of the value network's hidden layers. Default ours: the second layer of the
-        policy's; it has 6.7 times fewer rows to learn from.
-      logits_init_factor: variance scaling of the logits' kernel. Default: 0.1, ml-compiler-opt, regalloc_network.py
-        (`logits_init_output_factor`): an untrained policy is nearly uniform.
-      segments: into how many pieces the range of a feature is cut (normalization.py).
-      knots: feature -> the values at which it is cut instead, in increasing order; then features that are not named are
-        not looked at. For policies with few weights, whose pieces must be few and of about equal importance.
-    """
-
+    #: units of the policy's hidden layers. Default: ml-compiler-opt, regalloc/gin_configs/network.gin.
     fc_layer_params: tuple[int, ...] = (80, 40)
+    #: units of the value network's hidden layers. Default ours: the second layer of the policy's; it has 6.7 times
+    #: fewer rows to learn from.
     value_fc_layer_params: tuple[int, ...] = (40,)
+    #: variance scaling of the logits' kernel. Default: 0.1, ml-compiler-opt, regalloc_network.py
+    #: (`logits_init_output_factor`): an untrained policy is nearly uniform.
     logits_init_factor: float = 0.1
-    segments: int = DEFAULT_SEGMENTS
+    segments: int = DEFAULT_SEGMENTS  #: into how many pieces the range of a feature is cut (normalization.py).
+    #: feature -> the values at which it is cut instead, in increasing order; then features that are not named are not
+    #: looked at. For policies with few weights, whose pieces must be few and of about equal importance.
     knots: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):

@@ -69,19 +69,14 @@ class Column:
 
 @dataclasses.dataclass(frozen=True)
 class Normalizer:
-    """The normalisation of one problem, made from its vocabulary; immutable.
-
-    Attributes:
-      columns: in the order of the problem's observations, features without information left out.
-      dropped: features that had one value (or no finite one) in the vocabulary.
-      mark_last_position: one more column, TOP_LEVEL at the last position of a masked problem and 0 elsewhere. LLVM puts
-        the asking candidate there (MLRegAllocEvictAdvisor.cpp: "The last position corresponds to the virt reg seeking
-        allocation"); the papers' network cannot tell it from the others.
-    """
+    """The normalisation of one problem, made from its vocabulary; immutable."""
 
     problem_name: str
-    columns: tuple[Column, ...]
-    dropped: tuple[str, ...] = ()
+    columns: tuple[Column, ...]  #: in the order of the problem's observations, features without information left out.
+    dropped: tuple[str, ...] = ()  #: features that had one value (or no finite one) in the vocabulary.
+    #: one more column, TOP_LEVEL at the last position of a masked problem and 0 elsewhere. LLVM puts the asking
+    #: candidate there (MLRegAllocEvictAdvisor.cpp: "The last position corresponds to the virt reg seeking allocation");
+    #: the papers' network cannot tell it from the others.
     mark_last_position: bool = True
 
     @property

@@ -32,28 +32,19 @@ class ObservationError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Observations:
-    """N observations with M rows altogether, and the decisions taken.
+    """N observations with M rows altogether, and the decisions taken."""
 
-    Attributes:
-      levels: uint8 [M, D], the rows of all observations one after another.
-      offsets: int64 [N + 1]; observation n has the rows offsets[n] .. offsets[n + 1] - 1, at least one.
-      positions: int32 [M], the row's position in 0 .. P - 1.
-      chosen: int64 [N], index of the chosen row; of the only row unless the decision is categorical.
-      group: int64 [N], which function (context) the observation belongs to.
-      position_count: P; 1 unless the decision is categorical.
-      outputs: float32 [N], the decisions if binary (0 or 1) or continuous (in units of the network's output,
-        `Problem.output_unit`). None if categorical.
-      max_output: upper limit of the network's output for continuous decisions (`Problem.max_output`).
-    """
-
-    levels: np.ndarray
-    offsets: np.ndarray
-    positions: np.ndarray
-    chosen: np.ndarray
-    group: np.ndarray
-    position_count: int
+    levels: np.ndarray  #: uint8 [M, D], the rows of all observations one after another.
+    offsets: np.ndarray  #: int64 [N + 1]; observation n has the rows offsets[n] .. offsets[n + 1] - 1, at least one.
+    positions: np.ndarray  #: int32 [M], the row's position in 0 .. P - 1.
+    chosen: np.ndarray  #: int64 [N], index of the chosen row; of the only row unless the decision is categorical.
+    group: np.ndarray  #: int64 [N], which function (context) the observation belongs to.
+    position_count: int  #: P; 1 unless the decision is categorical.
     kind: DecisionKind = "categorical"
+    #: float32 [N], the decisions if binary (0 or 1) or continuous (in units of the network's output,
+    #: `Problem.output_unit`). None if categorical.
     outputs: np.ndarray | None = None
+    #: upper limit of the network's output for continuous decisions (`Problem.max_output`).
     max_output: float | None = None
 
     def __len__(self) -> int:

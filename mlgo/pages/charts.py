@@ -24,19 +24,14 @@ _LABELLED = (0, 2, 4, 8, 10, 12)
 
 @dataclasses.dataclass(frozen=True)
 class ForestRow:
-    """An interval in a chart.
+    """An interval in a chart."""
 
-    Attributes:
-      group: heading above the row; shown where it differs from the previous row's.
-      label, note: name and sample counts.
-      emphasised: whether the row is of a policy rather than for comparison.
-    """
-
-    group: str
+    group: str  #: heading above the row; shown where it differs from the previous row's.
+    #: label, note: name and sample counts.
     label: str
     note: str
     change: Change
-    emphasised: bool
+    emphasised: bool  #: whether the row is of a policy rather than for comparison.
 
     @classmethod
     def of(cls, group: str, label: str, summary: RatioSummary, emphasised: bool) -> "ForestRow":
@@ -89,23 +84,16 @@ class Band:
 
 @dataclasses.dataclass(frozen=True)
 class Lines:
-    """Lines over whole steps, such as iterations.
-
-    Attributes:
-      description: text alternative for screen readers.
-      series, bands: back to front; at least one series with a point.
-      star: (x, y) of the chosen iteration; None: not marked.
-      small: whether several are drawn side by side.
-      percent: whether y is a change in percent; then 0 is in the chart.
-    """
+    """Lines over whole steps, such as iterations."""
 
     caption: str
-    description: str
+    description: str  #: text alternative for screen readers.
+    #: series, bands: back to front; at least one series with a point.
     series: Sequence[Series]
     bands: Sequence[Band] = ()
-    star: tuple[float, float] | None = None
-    small: bool = False
-    percent: bool = True
+    star: tuple[float, float] | None = None  #: (x, y) of the chosen iteration; None: not marked.
+    small: bool = False  #: whether several are drawn side by side.
+    percent: bool = True  #: whether y is a change in percent; then 0 is in the chart.
     kind = "lines"
 
     @functools.cached_property

@@ -57,22 +57,15 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Cell(_OfTexts):
-    """A cell.
-
-    Attributes:
-      number: aligned right.
-      code: monospaced.
-      folded: text shown until it is unfolded.
-      title: tooltip.
-      bar: length of a bar beside the text, -100 (left of the middle) to 100 (right of it); None: no bar.
-    """
+    """A cell."""
 
     text: str
     tone: Tone = Tone.PLAIN
-    number: bool = False
-    code: bool = False
-    folded: str = ""
-    title: str = ""
+    number: bool = False  #: aligned right.
+    code: bool = False  #: monospaced.
+    folded: str = ""  #: text shown until it is unfolded.
+    title: str = ""  #: tooltip.
+    #: length of a bar beside the text, -100 (left of the middle) to 100 (right of it); None: no bar.
     bar: float | None = None
 
     @classmethod

@@ -33,28 +33,21 @@ _HALF_STEP = np.float32(2.0**-24)
 
 @dataclasses.dataclass(frozen=True)
 class PolicyGraph:
-    """A graph and the names of its inputs and outputs.
-
-    Attributes:
-      inputs: feature name -> placeholder, all observations that the policy knows, in the problem's order.
-      output: the decision, with the dtype and shape of the problem's action_spec.
-    """
+    """A graph and the names of its inputs and outputs."""
 
     graph: tf.Graph
+    #: feature name -> placeholder, all observations that the policy knows, in the problem's order.
     inputs: dict[str, tf.Tensor]
-    output: tf.Tensor
+    output: tf.Tensor  #: the decision, with the dtype and shape of the problem's action_spec.
 
 
 @dataclasses.dataclass(frozen=True)
 class Exploration:
-    """How decisions are drawn instead of being greedy.
+    """How decisions are drawn instead of being greedy."""
 
-    Attributes:
-      seeds: of TensorFlow's Philox generator, which TensorFlow Lite continues from decision to decision.
-      deviation: standard deviation of the noise that is added to z where a number is decided; other kinds ignore it.
-    """
-
+    #: of TensorFlow's Philox generator, which TensorFlow Lite continues from decision to decision.
     seeds: tuple[int, int]
+    #: standard deviation of the noise that is added to z where a number is decided; other kinds ignore it.
     deviation: float = DEFAULT_DEVIATION
 
 

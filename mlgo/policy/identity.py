@@ -18,16 +18,11 @@ _SHORT = 12
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """Attributes:
-    name: the problem that the policy decides.
-    training_run: the run that made it, for display: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded"
-      without a record.
-    digest: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file. A SavedModel
-      of another trainer has its weights beside it: then sha256 of the digests of saved_model.pb and of these files.
-    """
-
-    name: str
+    name: str  #: the problem that the policy decides.
+    #: the run that made it, for display: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded" without a record.
     training_run: str
+    #: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file. A SavedModel of
+    #: another trainer has its weights beside it: then sha256 of the digests of saved_model.pb and of these files.
     digest: str
 
 

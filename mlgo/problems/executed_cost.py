@@ -16,17 +16,12 @@ _OPTION = "mlgo-executed-cost"
 
 @dataclasses.dataclass(frozen=True)
 class ExecutedCost:
-    """The weights of a cost, in executed instructions; finite and at least 0, and one of them positive.
+    """The weights of a cost, in executed instructions; finite and at least 0, and one of them positive."""
 
-    Attributes:
-      instruction: of an executed instruction, which is what Cachegrind counts.
-      memory_reference: of an executed load or store, besides its instruction.
-      callee_saved_register: of a callee-saved register that the function writes, per call: the prologue saves it and
-        the epilogue restores it, which are two instructions and two references.
-    """
-
-    instruction: float = 1.0
-    memory_reference: float = 1.0
+    instruction: float = 1.0  #: of an executed instruction, which is what Cachegrind counts.
+    memory_reference: float = 1.0  #: of an executed load or store, besides its instruction.
+    #: of a callee-saved register that the function writes, per call: the prologue saves it and the epilogue restores
+    #: it, which are two instructions and two references.
     callee_saved_register: float = 4.0
 
     def __post_init__(self):

@@ -9,21 +9,15 @@ from mlgo.problems.tensor import TensorSpec
 
 @dataclasses.dataclass(frozen=True)
 class LoggedScore:
-    """A score that the compiler logs for each context, which is a function or a module.
+    """A score that the compiler logs for each context, which is a function or a module."""
 
-    Attributes:
-      spec: the logged tensor, one value >= 0.
-      goal: whether smaller or larger scores are better code.
-      offset: added to both scores of a ratio, so that a score of 0 has a ratio; > 0, in units of the score. The default
-        is that of ml-compiler-opt (compiler_opt/rl/constant.py, DELTA) and suits scores of 1 and more.
-      unit: what reports call one score.
-      built_in_corpus: label of the built-in corpora of the problem, to which "_train" or "_held_out" is added.
-    """
-
-    spec: TensorSpec
-    goal: Literal["minimize", "maximize"]
+    spec: TensorSpec  #: the logged tensor, one value >= 0.
+    goal: Literal["minimize", "maximize"]  #: whether smaller or larger scores are better code.
+    #: added to both scores of a ratio, so that a score of 0 has a ratio; > 0, in units of the score. The default is
+    #: that of ml-compiler-opt (compiler_opt/rl/constant.py, DELTA) and suits scores of 1 and more.
     offset: float = 0.01
-    unit: str = "score"
+    unit: str = "score"  #: what reports call one score.
+    #: label of the built-in corpora of the problem, to which "_train" or "_held_out" is added.
     built_in_corpus: str = "//mlgo/corpus:llvm_small"
 
     def __post_init__(self):

@@ -24,16 +24,12 @@ STOCK = "stock"
 
 @dataclasses.dataclass(frozen=True)
 class Levels:
-    """The optimisation levels at which a problem's decisions are made and mean something.
+    """The optimisation levels at which a problem's decisions are made and mean something."""
 
-    Attributes:
-      accepted: levels of modules, as mlgo/corpus/level.py names them.
-      advised: the one to build a new corpus at.
-      reason: completes "regalloc_eviction needs -O1, ... or -Oz, ".
-    """
-
+    #: levels of modules, as mlgo/corpus/level.py names them.
     accepted: tuple[str, ...] = ("O1", "O2", "O3", "Os", "Oz")
-    advised: str = "O2"
+    advised: str = "O2"  #: the one to build a new corpus at.
+    #: completes "regalloc_eviction needs -O1, ... or -Oz, ".
     reason: str = "because code at -O0 is not optimised and has no such decision"
 
     def __post_init__(self):
@@ -48,83 +44,70 @@ class Levels:
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """One optimisation whose decisions a policy can take.
+    """One optimisation whose decisions a policy can take."""
 
-    Attributes:
-      folder: its folder below mlgo/problems/, e.g. "regalloc_eviction".
-      observation_specs: the features, in the order in which the compiler logs them.
-      features_of_ours: names of those observations that only our compilers have: a stock clang's interactive channel
-        does not send them.
-      embeddings: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary, before
-        `features_of_ours`. They are observations of `load_problem("NAME+ir2vec")`.
-      vocabulary: setting; of these embeddings; None: they are not observed.
-      cost: setting; what the compiler logs as the score, for `load_problem("NAME+executed_cost")`; None: LLVM's own.
-      is_stock: setting; whether the problem is that of a compiler without our patches, `load_problem("NAME+stock")`.
-      has_executed_cost: whether the compiler can log such a cost.
-      action_spec: the decision; `action_spec.name` is also the name of the model's output.
-      action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
-      mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
-      score: how the result of a compile is scored.
-      levels: the optimisation levels of modules that the problem is for.
-      advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the path of the
-        training log, the directory of the TFLite model under training.
-      decision_kind: "categorical": one of `action_count` positions, of which `mask_feature` allows some; "binary": 0 or
-        1; "continuous": any float32 within `action_bounds`.
-      action_bounds: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is continuous.
-      max_output, output_unit: a continuous decision is min(max(z, 0), max_output) * output_unit, where z is the output
-        of the network. The unit is a power of two and max_output has few bits, so float32 never rounds the product.
-      default_decision_spec: the decision of the compiler's heuristic, if LLVM logs it beside the policy's. It is not an
-        observation: no policy sees it.
-      decides_after_optimiser: whether all decisions are made in code generation. A corpus is then optimised once, and
-        every further compile starts from the optimised modules.
-      release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
-      context_flags: further cc1 flags that make the log name each context after its call site.
-      decisions_flag: LLVM option, without dash, of a file of decisions by call site. None: there is none.
-      has_inner_search: whether the development compiler searches better decisions itself (llvm/eviction_search).
-      threshold_option: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with
-        the heuristic at other values of it. None: there is no such option.
-      interactive_flag: LLVM option, without dash: base name of the interactive channel's two files. None: no channel.
-      interactive_default_flag: option that sends `default_decision_spec` after the observations in the channel.
-      interactive_score: how the interactive environments score a compile, for the channel carries no score: a name of
-        mlgo/environments/scores.py. None: there is no environment.
-      choice_names: display names of decisions, by number; in `other_choice_name`, "{}" is the number of any other.
-      model_input_prefix: what LLVM puts before the name of an observation to get the name of the model's input.
-      model_only_inputs: inputs which the training model must have and which LLVM leaves at zero.
-    """
-
-    folder: str
-    observation_specs: tuple[TensorSpec, ...]
-    action_spec: TensorSpec
-    action_count: int | None
+    folder: str  #: its folder below mlgo/problems/, e.g. "regalloc_eviction".
+    observation_specs: tuple[TensorSpec, ...]  #: the features, in the order in which the compiler logs them.
+    action_spec: TensorSpec  #: the decision; `action_spec.name` is also the name of the model's output.
+    action_count: int | None  #: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
+    #: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
     mask_feature: str | None
-    score: LoggedScore | CodeSize
+    score: LoggedScore | CodeSize  #: how the result of a compile is scored.
+    #: advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the path of the
+    #: training log, the directory of the TFLite model under training.
     advisor_flag: str
     log_flag: str
     model_flag: str
+    #: names of those observations that only our compilers have: a stock clang's interactive channel does not send them.
     features_of_ours: frozenset[str] = frozenset()
+    #: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary, before `features_of_ours`.
+    #: They are observations of `load_problem("NAME+ir2vec")`.
     embeddings: tuple[str, ...] = ()
-    vocabulary: ir2vec.Vocabulary | None = None
+    vocabulary: ir2vec.Vocabulary | None = None  #: setting; of these embeddings; None: they are not observed.
+    #: setting; what the compiler logs as the score, for `load_problem("NAME+executed_cost")`; None: LLVM's own.
     cost: executed_cost.ExecutedCost | None = None
+    #: setting; whether the problem is that of a compiler without our patches, `load_problem("NAME+stock")`.
     is_stock: bool = False
-    has_executed_cost: bool = False
-    levels: Levels = Levels()
+    has_executed_cost: bool = False  #: whether the compiler can log such a cost.
+    levels: Levels = Levels()  #: the optimisation levels of modules that the problem is for.
+    #: "categorical": one of `action_count` positions, of which `mask_feature` allows some; "binary": 0 or 1;
+    #: "continuous": any float32 within `action_bounds`.
     decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
+    #: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is continuous.
     action_bounds: tuple[float, float] | None = None
+    #: max_output, output_unit: a continuous decision is min(max(z, 0), max_output) * output_unit, where z is the output
+    #: of the network. The unit is a power of two and max_output has few bits, so float32 never rounds the product.
     max_output: float | None = None
     output_unit: float | None = None
+    #: the decision of the compiler's heuristic, if LLVM logs it beside the policy's. It is not an observation: no
+    #: policy sees it.
     default_decision_spec: TensorSpec | None = None
+    #: whether all decisions are made in code generation. A corpus is then optimised once, and every further compile
+    #: starts from the optimised modules.
     decides_after_optimiser: bool = False
+    #: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
     release_setting: str | None = None
-    context_flags: tuple[str, ...] = ()
+    context_flags: tuple[str, ...] = ()  #: further cc1 flags that make the log name each context after its call site.
+    #: LLVM option, without dash, of a file of decisions by call site. None: there is none.
     decisions_flag: str | None = None
+    #: whether the development compiler searches better decisions itself (llvm/eviction_search).
     has_inner_search: bool = False
+    #: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with the heuristic at
+    #: other values of it. None: there is no such option.
     threshold_option: str | None = None
+    #: LLVM option, without dash: base name of the interactive channel's two files. None: no channel.
     interactive_flag: str | None = None
+    #: option that sends `default_decision_spec` after the observations in the channel.
     interactive_default_flag: str | None = None
+    #: how the interactive environments score a compile, for the channel carries no score: a name of
+    #: mlgo/environments/scores.py. None: there is no environment.
     interactive_score: str | None = None
+    #: display names of decisions, by number; in `other_choice_name`, "{}" is the number of any other.
     choice_names: Mapping[int, str] = dataclasses.field(default_factory=dict, hash=False)
     other_choice_name: str = "{}"
+    #: what LLVM puts before the name of an observation to get the name of the model's input.
     model_input_prefix: str = "action_"
+    #: inputs which the training model must have and which LLVM leaves at zero.
     model_only_inputs: tuple[TensorSpec, ...] = (
         TensorSpec("action_discount", "float32", (1,)),
         TensorSpec("action_step_type", "int32", (1,)),

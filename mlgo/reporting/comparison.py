@@ -21,49 +21,38 @@ HELD_OUT = "held_out"
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """One side of a comparison.
-
-    Attributes:
-      problem, reward, clang: what was measured and how; None: not recorded.
-      policy: digest of the policy; "" for the compiler's heuristic or when it was not recorded.
-      folding: what the linker did with identical functions, "folded" or "kept"; None: nothing was linked.
-    """
+    """One side of a comparison."""
 
     name: str
+    #: problem, reward, clang: what was measured and how; None: not recorded.
     problem: str | None
     reward: str | None
     clang: str | None
     corpora: Sequence[CorpusResult]
-    policy: str = ""
-    folding: str | None = None
+    policy: str = ""  #: digest of the policy; "" for the compiler's heuristic or when it was not recorded.
+    folding: str | None = None  #: what the linker did with identical functions, "folded" or "kept"; None: no link.
 
 
 @dataclasses.dataclass(frozen=True)
 class Pairing:
-    """The result of a contender on a corpus.
+    """The result of a contender on a corpus."""
 
-    Attributes:
-      corpus, contender: names.
-      against_default: ratio to the default over the common rows: of linked code, of the sum of scores, or their mean.
-      against_first: ratio of linked code, or mean of ratios, to the first contender, paired; None for the first.
-      sum_against_first: ratio of the sum of scores to the first contender's; None: for the first, or there is no sum.
-      counts: what programs executed against the first contender's builds; None: for the first, or not counted for both.
-      code: ratio of the objects' bytes of code to the first contender's; None: for the first, or not known of both.
-      linked: whether the ratios are of linked code.
-      unit: of a row, "functions" or "modules".
-      left_out: rows that another contender lacks.
-    """
-
+    #: corpus, contender: names.
     corpus: str
     contender: str
+    #: ratio to the default over the common rows: of linked code, of the sum of scores, or their mean.
     against_default: RatioSummary
+    #: ratio of linked code, or mean of ratios, to the first contender, paired; None for the first.
     against_first: RatioSummary | None
+    #: ratio of the sum of scores to the first contender's; None: for the first, or there is no sum.
     sum_against_first: WeightedSum | None
+    #: what programs executed against the first contender's builds; None: for the first, or not counted for both.
     counts: Evidence | None
+    #: ratio of the objects' bytes of code to the first contender's; None: for the first, or not known of both.
     code: float | None
-    linked: bool
-    unit: str
-    left_out: int
+    linked: bool  #: whether the ratios are of linked code.
+    unit: str  #: of a row, "functions" or "modules".
+    left_out: int  #: rows that another contender lacks.
 
     @property
     def headline(self) -> RatioSummary | None:

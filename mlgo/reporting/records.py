@@ -12,20 +12,16 @@ from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One function, or a module as a whole (`function` is ""), under a policy and under the compiler's default.
+    """One function, or a module as a whole (`function` is ""), under a policy and under the compiler's default."""
 
-    Attributes:
-      module, function: names, untrusted text.
-      default_score, score: under the default and under the policy.
-      ratio: of the two; below 1 is better.
-      default_linked, linked: bytes of the module's code in the linked image; None: nothing was linked.
-    """
-
+    #: module, function: names, untrusted text.
     module: str
     function: str
+    #: default_score, score: under the default and under the policy.
     default_score: float
     score: float
-    ratio: float
+    ratio: float  #: of the two; below 1 is better.
+    #: default_linked, linked: bytes of the module's code in the linked image; None: nothing was linked.
     default_linked: int | None = None
     linked: int | None = None
 
@@ -45,26 +41,18 @@ def score_pairs(rows: Sequence[Row]) -> list[ScorePair]:
 
 @dataclasses.dataclass(frozen=True)
 class SideResult:
-    """A policy, or the default with other flags, on one corpus.
-
-    Attributes:
-      mean: geometric mean of the ratios; None: nothing could be compared.
-      unseen: the same over functions whose names do not occur in the training corpus.
-      linked: ratio of the linked image's code; None: nothing was linked.
-      linked_bytes: code bytes of the image.
-      rows: the compared rows; empty where the table was not kept.
-      weighted: sum of all scores against the default's; None: it was neither recorded nor are there rows.
-      executed: program of this corpus -> (instructions that it executes, the same under the default).
-    """
+    """A policy, or the default with other flags, on one corpus."""
 
     name: str
-    mean: RatioSummary | None
-    unseen: RatioSummary | None = None
-    linked: RatioSummary | None = None
-    linked_bytes: int | None = None
-    rows: Sequence[Row] = ()
+    mean: RatioSummary | None  #: geometric mean of the ratios; None: nothing could be compared.
+    unseen: RatioSummary | None = None  #: the same over functions whose names do not occur in the training corpus.
+    linked: RatioSummary | None = None  #: ratio of the linked image's code; None: nothing was linked.
+    linked_bytes: int | None = None  #: code bytes of the image.
+    rows: Sequence[Row] = ()  #: the compared rows; empty where the table was not kept.
     object_bytes: int | None = None
+    #: sum of all scores against the default's; None: it was neither recorded nor are there rows.
     weighted: WeightedSum | None = None
+    #: program of this corpus -> (instructions that it executes, the same under the default).
     executed: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     seed: int = 1
     default_object_bytes: int | None = None
@@ -85,24 +73,17 @@ class SideResult:
 
 @dataclasses.dataclass(frozen=True)
 class CorpusResult:
-    """The result of one corpus.
-
-    Attributes:
-      sides: policies first, then the default with other flags.
-      failed: omitted module -> "SIDE: KIND" of its failures.
-      unmatched: functions omitted because one side had no decision in them.
-      default_linked_bytes, default_object_bytes: code bytes of the default's image and objects.
-      modules: of the corpus, without the omitted ones; None: not recorded.
-    """
+    """The result of one corpus."""
 
     name: str
     digest: str | None
-    sides: Sequence[SideResult]
-    failed: Mapping[str, str]
-    unmatched: int
+    sides: Sequence[SideResult]  #: policies first, then the default with other flags.
+    failed: Mapping[str, str]  #: omitted module -> "SIDE: KIND" of its failures.
+    unmatched: int  #: functions omitted because one side had no decision in them.
+    #: default_linked_bytes, default_object_bytes: code bytes of the default's image and objects.
     default_linked_bytes: int | None = None
     default_object_bytes: int | None = None
-    modules: int | None = None
+    modules: int | None = None  #: of the corpus, without the omitted ones; None: not recorded.
 
     @property
     def module_count(self) -> int:
@@ -121,25 +102,19 @@ class CorpusResult:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """A training run, ended or not, or a shipped policy with the record of its run.
-
-    Attributes:
-      place: its folder relative to the workspace, else the folder's name: a report names no path of a machine.
-      training: "configuration", "inputs" (digests), "versions"; for an ended run also the counts of its stages.
-      iterations, validations: its figures, see mlgo/training/figures.py.
-      held_out: its result, with the sides "policy" and "warm_start"; None: not measured yet.
-      bindings: gin bindings of settings that differ from the command's defaults; see bindings.py.
-    """
+    """A training run, ended or not, or a shipped policy with the record of its run."""
 
     name: str
-    place: str
+    place: str  #: its folder relative to the workspace, else the folder's name: a report names no path of a machine.
+    #: "configuration", "inputs" (digests), "versions"; for an ended run also the counts of its stages.
     training: Mapping[str, Any]
+    #: iterations, validations: its figures, see mlgo/training/figures.py.
     iterations: Sequence[Mapping[str, Any]]
     validations: Sequence[Mapping[str, Any]]
-    held_out: CorpusResult | None
+    held_out: CorpusResult | None  #: its result, with the sides "policy" and "warm_start"; None: not measured yet.
     policy: Mapping[str, str]
     seconds: Mapping[str, float]
-    bindings: Sequence[str] = ()
+    bindings: Sequence[str] = ()  #: gin bindings of settings that differ from the command's defaults; see bindings.py.
 
     @property
     def settings(self) -> Mapping[str, Any]:

@@ -21,13 +21,10 @@ class FoldedCode:
     A function counts once in its module, and there by its share: its bytes divided by the number of modules that hold
     its code or its COMDAT in the reference builds. So over the corpus each piece of code that the folded image holds
     counts once, and a change that makes a function unlike its twins counts in full.
-
-    Attributes:
-      comdats: COMDAT → modules that carry it by default.
-      holders: fold identity → modules that hold a function of it, in the reference build where they are most.
     """
 
-    comdats: Mapping[str, int]
+    comdats: Mapping[str, int]  #: COMDAT → modules that carry it by default.
+    #: fold identity → modules that hold a function of it, in the reference build where they are most.
     holders: Mapping[str, int]
 
     @classmethod
@@ -61,17 +58,12 @@ class AddedCode:
 
     The linker takes a COMDAT from the first module that carries it. There it counts in full; without it there, the next
     copy counts. In later modules it counts nothing, and neither does a function that other modules add anyway.
-
-    Attributes:
-      places: module → its place in the order of linking.
-      owners: COMDAT → the first module that carries it.
-      holders: fold identity → modules that add a function of it.
-      next_copies: module → function of a COMDAT that it owns → the copy of the next module that carries it.
     """
 
-    places: Mapping[str, int]
-    owners: Mapping[str, str]
-    holders: Mapping[str, Set[str]]
+    places: Mapping[str, int]  #: module → its place in the order of linking.
+    owners: Mapping[str, str]  #: COMDAT → the first module that carries it.
+    holders: Mapping[str, Set[str]]  #: fold identity → modules that add a function of it.
+    #: module → function of a COMDAT that it owns → the copy of the next module that carries it.
     next_copies: Mapping[str, FunctionScores]
 
     @classmethod

@@ -10,18 +10,12 @@ NON_FUNCTION_BYTES = ""
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FunctionScore:
-    """The result of one compile for one function.
+    """The result of one compile for one function."""
 
-    Attributes:
-      decisions: how many decisions were taken in it, >= 0.
-      score: the score that the compiler logged, or the size of the code in bytes.
-      comdat: the signature of its COMDAT, where the score is a size; None: it has none.
-      fold: its fold identity (mlgo/compiler/fold_identity.py); None: it is never folded, or folding does not count.
-    """
-
-    decisions: int
-    score: float
-    comdat: str | None = None
+    decisions: int  #: how many decisions were taken in it, >= 0.
+    score: float  #: the score that the compiler logged, or the size of the code in bytes.
+    comdat: str | None = None  #: the signature of its COMDAT, where the score is a size; None: it has none.
+    #: its fold identity (mlgo/compiler/fold_identity.py); None: it is never folded, or folding does not count.
     fold: str | None = None
 
     def __post_init__(self):

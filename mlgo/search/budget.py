@@ -26,15 +26,10 @@ _SHARE_OF_REFINEMENT = 0.4
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """What a search may use.
+    """What a search may use."""
 
-    Attributes:
-      compiles: of a module, at most, >= 1.
-      cpu_seconds: of all compiles of all modules, as `estimated_seconds` has them; None: any.
-    """
-
-    compiles: int
-    cpu_seconds: float | None = None
+    compiles: int  #: of a module, at most, >= 1.
+    cpu_seconds: float | None = None  #: of all compiles of all modules, as `estimated_seconds` has them; None: any.
 
     def compiles_of(self, modules: Sequence[Module], others: int) -> dict[str, int]:
         """Module → compiles at most for its search, besides `others` that each module has.

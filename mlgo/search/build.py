@@ -48,18 +48,12 @@ class Attempt:
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """What came of an attempt.
-
-    Attributes:
-      decided: call site → whether it was inlined, in the order of the questions.
-      costs: call site → LLVM's estimate.
-      sizes: function → bytes that count.
-    """
+    """What came of an attempt."""
 
     attempt: Attempt
-    decided: Mapping[str, bool]
-    costs: Mapping[str, int]
-    sizes: Mapping[str, float]
+    decided: Mapping[str, bool]  #: call site → whether it was inlined, in the order of the questions.
+    costs: Mapping[str, int]  #: call site → LLVM's estimate.
+    sizes: Mapping[str, float]  #: function → bytes that count.
 
     @functools.cached_property
     def total(self) -> float:

@@ -37,28 +37,19 @@ _NEXT_TRIES = 3
 
 @dataclasses.dataclass(frozen=True)
 class ModuleResult:
-    """What the search of a module found. All sizes are bytes that count (mlgo/score/code_size.py).
+    """What the search of a module found. All sizes are bytes that count (mlgo/score/code_size.py)."""
 
-    Attributes:
-      default, policy, best: sizes under the compiler's heuristic, under the policy (None: there is none, or its compile
-        failed), and with the decisions that were found. A refinement's default is what it begins with.
-      questions: decisions that the heuristic takes.
-      compiles: made by the search.
-      tried: changes that it tried; one compile tries many.
-      complete: whether it ended because nothing was left to try.
-      curve: (compiles, size) after each improvement.
-      untried: changes that a search with more compiles would try next.
-    """
-
+    #: default, policy, best: sizes under the compiler's heuristic, under the policy (None: there is none, or its
+    #: compile failed), and with the decisions that were found. A refinement's default is what it begins with.
     default: float
     policy: float | None
     best: float
-    questions: int
-    compiles: int
-    tried: int
-    complete: bool
-    curve: tuple[tuple[int, float], ...]
-    untried: int
+    questions: int  #: decisions that the heuristic takes.
+    compiles: int  #: made by the search.
+    tried: int  #: changes that it tried; one compile tries many.
+    complete: bool  #: whether it ended because nothing was left to try.
+    curve: tuple[tuple[int, float], ...]  #: (compiles, size) after each improvement.
+    untried: int  #: changes that a search with more compiles would try next.
     untried_compiles: int
     next_tries: tuple[str, ...]
 
@@ -81,24 +72,16 @@ class ModuleResult:
 
 @dataclasses.dataclass(frozen=True)
 class CorpusSearch:
-    """How the modules of a corpus are searched.
-
-    Attributes:
-      model_dir: TFLite model of the policy; None: there is none.
-      counting: which bytes count.
-      cache: of results, shared by runs; None: there is none.
-      key_of: the key of a module's result there: a digest of all that it depends on.
-      folds: whether `counting` needs fold identities.
-      start_of: what the search of a module begins with; None: with the heuristic and the policy.
-    """
+    """How the modules of a corpus are searched."""
 
     setup: CompileSetup
-    model_dir: pathlib.Path | None
-    counting: ByteCounter
+    model_dir: pathlib.Path | None  #: TFLite model of the policy; None: there is none.
+    counting: ByteCounter  #: which bytes count.
     compiles: Mapping[str, int]
-    cache: Cache | None
-    key_of: Callable[[Module], str]
-    folds: bool = False
+    cache: Cache | None  #: of results, shared by runs; None: there is none.
+    key_of: Callable[[Module], str]  #: the key of a module's result there: a digest of all that it depends on.
+    folds: bool = False  #: whether `counting` needs fold identities.
+    #: what the search of a module begins with; None: with the heuristic and the policy.
     start_of: Callable[[Module], Attempt] | None = None
 
     def has(self, folder: pathlib.Path, module: Module) -> bool:

@@ -46,30 +46,20 @@ _AS_THEY_ARE = string.punctuation.replace("%", "")
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """The inlining decisions of one module.
+    """The inlining decisions of one module."""
 
-    Attributes:
-      source: its source file, as its bitcode names it, or ANY_MODULE.
-      otherwise: what decides elsewhere: "default", "policy" or "cost-below N".
-      decisions: call site → whether it is inlined.
-    """
-
-    source: str
-    otherwise: str
-    decisions: Mapping[str, bool]
+    source: str  #: its source file, as its bitcode names it, or ANY_MODULE.
+    otherwise: str  #: what decides elsewhere: "default", "policy" or "cost-below N".
+    decisions: Mapping[str, bool]  #: call site → whether it is inlined.
 
 
 @dataclasses.dataclass(frozen=True)
 class EvictionSection:
-    """The eviction decisions of one module.
+    """The eviction decisions of one module."""
 
-    Attributes:
-      source: its source file, as its bitcode names it, or ANY_MODULE.
-      decisions: live range → the register from which others are evicted, as the target names it; None: the range is
-        split or spilled itself.
-    """
-
-    source: str
+    source: str  #: its source file, as its bitcode names it, or ANY_MODULE.
+    #: live range → the register from which others are evicted, as the target names it; None: the range is split or
+    #: spilled itself.
     decisions: Mapping[str, str | None]
 
 

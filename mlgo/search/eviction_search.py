@@ -31,20 +31,16 @@ _COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries
 
 @dataclasses.dataclass(frozen=True)
 class FunctionFound:
-    """What the search found for one function.
-
-    Attributes:
-      questions: live ranges about which the best allocation decides.
-      default, policy, best: costs, lower is better; `policy` is None without a policy.
-      curve: (number of the try, cost) for the first try and each that was better than all before.
-    """
+    """What the search found for one function."""
 
     name: str
-    questions: int
+    questions: int  #: live ranges about which the best allocation decides.
+    #: default, policy, best: costs, lower is better; `policy` is None without a policy.
     default: float
     policy: float | None
     best: float
     tries: int
+    #: (number of the try, cost) for the first try and each that was better than all before.
     curve: tuple[tuple[int, float], ...]
 
     def cost_after(self, tries: int | None) -> float:
@@ -62,24 +58,17 @@ class ModuleFound:
 
 @dataclasses.dataclass(frozen=True)
 class EvictionSearch:
-    """How the modules of a corpus are searched.
-
-    Attributes:
-      model_dir: TFLite model of the policy; None: the search starts from the default alone.
-      tries: module → tries of each of its functions on average, besides those from which the search starts.
-      seed: of random changes, >= 0.
-      identity: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
-      cache: of results, shared by runs; None: there is none.
-      callee_saved_cost: mlgo-speed.cfg's (CalleeSavedCost), in every compile; None: LLVM's own.
-    """
+    """How the modules of a corpus are searched."""
 
     setup: CompileSetup
-    model_dir: pathlib.Path | None
+    model_dir: pathlib.Path | None  #: TFLite model of the policy; None: the search starts from the default alone.
+    #: module → tries of each of its functions on average, besides those from which the search starts.
     tries: Mapping[str, int]
-    seed: int
+    seed: int  #: of random changes, >= 0.
+    #: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
     identity: Mapping[str, Any]
-    cache: Cache | None = None
-    callee_saved_cost: int | None = None
+    cache: Cache | None = None  #: of results, shared by runs; None: there is none.
+    callee_saved_cost: int | None = None  #: mlgo-speed.cfg's (CalleeSavedCost), in every compile; None: LLVM's own.
 
     def run(
         self, folder: pathlib.Path, modules: Sequence[Module], done: Callable[[Module], None]

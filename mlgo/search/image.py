@@ -17,15 +17,11 @@ Link = Callable[[Mapping[str, str]], Mapping[str, int]]
 
 @dataclasses.dataclass(frozen=True)
 class LinkedSelection:
-    """What was chosen.
+    """What was chosen."""
 
-    Attributes:
-      side_of: module → the side whose object it has.
-      starts: side to start from → module → code bytes of the image in which all modules have its objects.
-    """
-
-    side_of: Mapping[str, str]
+    side_of: Mapping[str, str]  #: module → the side whose object it has.
     sizes: Mapping[str, int]
+    #: side to start from → module → code bytes of the image in which all modules have its objects.
     starts: Mapping[str, Mapping[str, int]]
 
     @property

@@ -44,25 +44,17 @@ _Step = _Returning[None]
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """What a search of one module found.
+    """What a search of one module found."""
 
-    Attributes:
-      start: builds of the whole policies that it began with, by name, the compiler's heuristic first; for
-        `refine_module` the build that it began with.
-      best: the smallest build; never larger than one of `start`.
-      curve: (compiles, bytes of the best build) after each improvement.
-      tried: changes, of a function's calls or of one call, whose effect was measured, each time anew.
-      complete: whether the search ended because nothing was left to try.
-      untried: what it would have tried next; none if it is complete.
-    """
-
+    #: builds of the whole policies that it began with, by name, the compiler's heuristic first; for `refine_module` the
+    #: build that it began with.
     start: dict[str, Build]
-    best: Build
-    curve: tuple[tuple[int, float], ...]
+    best: Build  #: the smallest build; never larger than one of `start`.
+    curve: tuple[tuple[int, float], ...]  #: (compiles, bytes of the best build) after each improvement.
     compiles: int
-    tried: int
-    complete: bool
-    untried: tuple[Move, ...]
+    tried: int  #: changes, of a function's calls or of one call, whose effect was measured, each time anew.
+    complete: bool  #: whether the search ended because nothing was left to try.
+    untried: tuple[Move, ...]  #: what it would have tried next; none if it is complete.
 
 
 class ModuleCannotBeCompiled(Exception):

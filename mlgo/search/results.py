@@ -28,21 +28,16 @@ Point = tuple[int, float, float]
 
 @dataclasses.dataclass(frozen=True)
 class Tuned:
-    """What was found.
-
-    Attributes:
-      image: the linked code.
-      left_out: modules without decisions in the file: they do not compile, the image holds none of their code, or
-        another has the same source or none.
-      replayed: what the files for -cgscc-inline-replay hold; None: none were asked for.
-      coverage: which modules the images that the search starts from hold code of; None: this is not known.
-    """
+    """What was found."""
 
     modules: Mapping[str, ModuleResult]
-    image: LinkedSelection
+    image: LinkedSelection  #: the linked code.
     decisions: bytes
+    #: modules without decisions in the file: they do not compile, the image holds none of their code, or another has
+    #: the same source or none.
     left_out: Sequence[str]
-    replayed: Replayed | None = None
+    replayed: Replayed | None = None  #: what the files for -cgscc-inline-replay hold; None: none were asked for.
+    #: which modules the images that the search starts from hold code of; None: this is not known.
     coverage: Coverage | None = None
 
     @property

@@ -57,27 +57,19 @@ _REMEDY = "Delete the folder and run again"
 
 @dataclasses.dataclass(frozen=True)
 class Tuning:
-    """Settings of a search.
-
-    Attributes:
-      inputs: digests of what decides the result besides the corpus and the policy.
-      configuration: settings that decide the result.
-      reward: which bytes count, one of the problem's rewards.
-      cache: of the results of modules, shared by runs; None: there is none.
-      replay: whether files for -cgscc-inline-replay are written too.
-      linking: links the program that the corpus is of; None: the corpus is linked as a library would be.
-    """
+    """Settings of a search."""
 
     folder: RunFolder
     setup: CompileSetup
-    inputs: Mapping[str, str]
-    configuration: Mapping[str, Any]
-    reward: str
+    inputs: Mapping[str, str]  #: digests of what decides the result besides the corpus and the policy.
+    configuration: Mapping[str, Any]  #: settings that decide the result.
+    reward: str  #: which bytes count, one of the problem's rewards.
     linker: pathlib.Path
     icf: bool
     budget: Budget
-    cache: Cache | None = None
-    replay: bool = False
+    cache: Cache | None = None  #: of the results of modules, shared by runs; None: there is none.
+    replay: bool = False  #: whether files for -cgscc-inline-replay are written too.
+    #: links the program that the corpus is of; None: the corpus is linked as a library would be.
     linking: Linking | None = None
 
     def of_corpus(self, corpus: Corpus, policy: Side | None, model_dir: pathlib.Path | None) -> Tuned:

@@ -9,22 +9,17 @@ from mlgo.size_estimator.examples import Examples
 
 @dataclasses.dataclass(frozen=True)
 class Accuracy:
-    """Errors relative to the true size, in percent.
+    """Errors relative to the true size, in percent."""
 
-    Attributes:
-      functions, modules: how many there were.
-      mean, median, ninth_decile: of the absolute error per function.
-      module_mean: of the absolute error of a module's sum.
-      total: of the sum of everything, with its sign: above 0 is too large an estimate.
-    """
-
+    #: functions, modules: how many there were.
     functions: int
     modules: int
+    #: mean, median, ninth_decile: of the absolute error per function.
     mean: float
     median: float
     ninth_decile: float
-    module_mean: float
-    total: float
+    module_mean: float  #: of the absolute error of a module's sum.
+    total: float  #: of the sum of everything, with its sign: above 0 is too large an estimate.
 
 
 def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:

@@ -24,44 +24,27 @@ _LEAST_BYTES = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class EstimatorConfig:
-    """Settings of the fit. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on
-    SQLite.
+    """Settings of the fit. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on SQLite."""
 
-    Attributes:
-      hidden: width of the network's only hidden layer.
-      steps: steps of Adam, each on all functions.
-      learning_rate: that of Adam; falls to zero over the steps as half a cosine.
-      ridge: weight of the squared weights of the sum, against relative errors of 1.
-      decay: the same for the network, per step.
-      smoothing_bytes: errors are relative to the size plus this, so that small functions count less.
-      correction: the factor of the network lies within exp(+-correction).
-    """
-
-    hidden: int = 16
-    steps: int = 400
-    learning_rate: float = 0.01
-    ridge: float = 1e-3
-    decay: float = 1e-3
-    smoothing_bytes: float = 4.0
-    correction: float = 0.5
+    hidden: int = 16  #: width of the network's only hidden layer.
+    steps: int = 400  #: steps of Adam, each on all functions.
+    learning_rate: float = 0.01  #: that of Adam; falls to zero over the steps as half a cosine.
+    ridge: float = 1e-3  #: weight of the squared weights of the sum, against relative errors of 1.
+    decay: float = 1e-3  #: the same for the network, per step.
+    smoothing_bytes: float = 4.0  #: errors are relative to the size plus this, so that small functions count less.
+    correction: float = 0.5  #: the factor of the network lies within exp(+-correction).
 
 
 @dataclasses.dataclass(frozen=True)
 class SizeEstimator:
-    """A fitted model.
+    """A fitted model."""
 
-    Attributes:
-      names: the features, F of them.
-      weights: float64 [F + 1], of the sum; the last is the constant.
-      mean, scale: float64 [F], of log(1 + count) over the training functions.
-      layers: float64 arrays [F, H], [H], [H], [1]: weights and biases of the network.
-    """
-
-    names: tuple[str, ...]
-    weights: np.ndarray
+    names: tuple[str, ...]  #: the features, F of them.
+    weights: np.ndarray  #: float64 [F + 1], of the sum; the last is the constant.
+    #: mean, scale: float64 [F], of log(1 + count) over the training functions.
     mean: np.ndarray
     scale: np.ndarray
-    layers: tuple[np.ndarray, ...]
+    layers: tuple[np.ndarray, ...]  #: float64 arrays [F, H], [H], [H], [1]: weights and biases of the network.
     correction: float
 
     def estimate(self, features: np.ndarray) -> np.ndarray:

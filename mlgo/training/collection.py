@@ -35,20 +35,15 @@ _QUANTILES = {"lowest": 0.0, "p05": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.7
 
 @dataclasses.dataclass
 class Seconds:
-    """Time of the parts of an iteration; two equal runs differ in it.
+    """Time of the parts of an iteration; two equal runs differ in it."""
 
-    Attributes:
-      clang, own: CPU seconds of all compilers, and of this process.
-      preparing: reading logs and packing decisions for the learner.
-      total: wall clock of the iteration, validation included.
-    """
-
+    #: clang, own: CPU seconds of all compilers, and of this process.
     clang: float = 0.0
     own: float = 0.0
     waiting: float = 0.0
-    preparing: float = 0.0
+    preparing: float = 0.0  #: reading logs and packing decisions for the learner.
     learning: float = 0.0
-    total: float = 0.0
+    total: float = 0.0  #: wall clock of the iteration, validation included.
 
     def rounded(self) -> dict[str, float]:
         """By name, in milliseconds' precision."""

@@ -28,12 +28,9 @@ _BY_HASH = f"a hash of the names, about one in {split.HELD_OUT_ONE_IN}"
 
 @dataclasses.dataclass(frozen=True)
 class RunCorpora:
-    """Attributes:
-    by_part: the corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
-    equal: names of modules that were left out because they equal another module of the run -> its name.
-    """
-
+    #: the corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
     by_part: Mapping[str, Corpus]
+    #: names of modules that were left out because they equal another module of the run -> its name.
     equal: Mapping[str, str]
 
 
@@ -111,18 +108,14 @@ def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> RunCorpor
 
 @dataclasses.dataclass(frozen=True)
 class ModuleSplit:
-    """The modules of a run by what they are for.
-
-    Attributes:
-      train, validation: names of modules that have decisions of the default.
-      held_out: number of modules that measure the policy; None: it is not measured.
-      validation_rule, held_out_rule: how they were chosen, for display.
-    """
+    """The modules of a run by what they are for."""
 
     modules: int
+    #: train, validation: names of modules that have decisions of the default.
     train: Sequence[str]
     validation: Sequence[str]
-    held_out: int | None
+    held_out: int | None  #: number of modules that measure the policy; None: it is not measured.
+    #: validation_rule, held_out_rule: how they were chosen, for display.
     validation_rule: str
     held_out_rule: str
     equal: Mapping[str, str]

@@ -33,15 +33,10 @@ _WITHOUT_POLICY = "trace/without_policy"
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """The modules to compile.
+    """The modules to compile."""
 
-    Attributes:
-      sampling_rate: part of the modules, in [0, 1].
-      module_filter: regular expression that must match in a module's name; None: all modules.
-    """
-
-    sampling_rate: float
-    module_filter: str | None
+    sampling_rate: float  #: part of the modules, in [0, 1].
+    module_filter: str | None  #: regular expression that must match in a module's name; None: all modules.
     seed: int
 
 

@@ -47,19 +47,14 @@ _STATE_PREFIX = "optimiser:"
 
 @dataclasses.dataclass(frozen=True)
 class LearningInputs:
-    """Inputs of the stage.
+    """Inputs of the stage."""
 
-    Attributes:
-      training, validation: modules to learn from and to validate on, as they are compiled.
-      default: module name -> its record under the compiler's default.
-      imitated: policies to imitate, for algorithms that imitate.
-    """
-
+    #: training, validation: modules to learn from and to validate on, as they are compiled.
     training: Corpus
     validation: Corpus
-    default: Mapping[str, ModuleRecord]
+    default: Mapping[str, ModuleRecord]  #: module name -> its record under the compiler's default.
     setup: CompileSetup
-    imitated: Sequence[AnyPolicy] = ()
+    imitated: Sequence[AnyPolicy] = ()  #: policies to imitate, for algorithms that imitate.
 
 
 class LearningLoop:

@@ -42,34 +42,24 @@ class Estimation:
 
 @dataclasses.dataclass(frozen=True)
 class RunInputs:
-    """Paths that a run reads and writes.
-
-    Attributes:
-      train_corpus: corpus to learn from; None with `split_corpus`.
-      held_out_corpus: corpus on which the result is measured; None: it is not measured, or with `split_corpus`.
-      vocabulary: a vocabulary to use; None: one is made from the default trace.
-      policy: the policy to start from with RunSettings.warm_start "policy", else None.
-      cache: compile results that runs share; None: no cache.
-      imitated: policies to imitate, for an algorithm that imitates.
-      estimation: inputs of a reward that is an estimate; None for other rewards.
-      allowed_options: options that the corpora's commands may have although they may do more than change code.
-      changes: what becomes of the commands of all corpora.
-      module_filter: regular expression; only modules in whose name it is found are learned from, or split; None: all.
-      split_corpus: a corpus to split into one to learn from and one to measure on; None: both are given.
-    """
+    """Paths that a run reads and writes."""
 
     clang: pathlib.Path
-    train_corpus: pathlib.Path | None
+    train_corpus: pathlib.Path | None  #: corpus to learn from; None with `split_corpus`.
+    #: corpus on which the result is measured; None: it is not measured, or with `split_corpus`.
     held_out_corpus: pathlib.Path | None
-    vocabulary: pathlib.Path | None
-    policy: pathlib.Path | None
+    vocabulary: pathlib.Path | None  #: a vocabulary to use; None: one is made from the default trace.
+    policy: pathlib.Path | None  #: the policy to start from with RunSettings.warm_start "policy", else None.
     output: pathlib.Path
-    cache: Cache | None = None
-    imitated: tuple[pathlib.Path, ...] = ()
-    estimation: Estimation | None = None
+    cache: Cache | None = None  #: compile results that runs share; None: no cache.
+    imitated: tuple[pathlib.Path, ...] = ()  #: policies to imitate, for an algorithm that imitates.
+    estimation: Estimation | None = None  #: inputs of a reward that is an estimate; None for other rewards.
+    #: options that the corpora's commands may have although they may do more than change code.
     allowed_options: tuple[str, ...] = ()
-    changes: CommandChanges = CommandChanges()
+    changes: CommandChanges = CommandChanges()  #: what becomes of the commands of all corpora.
+    #: regular expression; only modules in whose name it is found are learned from, or split; None: all.
     module_filter: str | None = None
+    #: a corpus to split into one to learn from and one to measure on; None: both are given.
     split_corpus: pathlib.Path | None = None
 
 

@@ -29,35 +29,28 @@ ON_DIVERGENCE = ("stop", "roll_back")
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class RunSettings:
-    """The settings that determine the result of a run, besides those of its parts. Every field is part of its identity.
-
-    Attributes:
-      reward: one of the problem's rewards; "": its default.
-      warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random
-        weights; "policy": start from a policy of an earlier run.
-      iterations: rounds of compiling and learning, >= 0; the papers: thousands. 80 iterations of eviction at the
-        default size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
-      modules_per_iteration: modules compiled in each iteration, >= 1; the papers: 512 and more.
-      validation_modules: modules of the training corpus that are not learned from and choose the policy, >= 1. With
-        fewer than a dozen, noise determines the choice.
-      validation_interval: iterations between two validations, >= 1.
-      max_failure_ratio: fraction of a stage's compiles that may fail before the run stops, in [0, 1].
-      compile_cpu_seconds: CPU time that one compile may use.
-      on_divergence: "stop": the run stops with an error; "roll_back": it continues from the weights before the update,
-        with the next iteration's modules and a smaller learning rate, at most DivergenceRules.most_rollbacks times.
-    """
+    """What determines the result of a run, besides the settings of its parts. Every field is part of its identity."""
 
     problem: str = "regalloc_eviction"
     algorithm: str = "ppo"
-    reward: str = ""
+    reward: str = ""  #: one of the problem's rewards; "": its default.
+    #: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random weights;
+    #: "policy": start from a policy of an earlier run.
     warm_start: str = "bc"
     seed: int = DEFAULT_SEED
+    #: rounds of compiling and learning, >= 0; the papers: thousands. 80 iterations of eviction at the default size take
+    #: 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
     iterations: int = 80
-    modules_per_iteration: int = 12
+    modules_per_iteration: int = 12  #: modules compiled in each iteration, >= 1; the papers: 512 and more.
+    #: modules of the training corpus that are not learned from and choose the policy, >= 1. With fewer than a dozen,
+    #: noise determines the choice.
     validation_modules: int = 16
-    validation_interval: int = 5
+    validation_interval: int = 5  #: iterations between two validations, >= 1.
+    #: fraction of a stage's compiles that may fail before the run stops, in [0, 1].
     max_failure_ratio: float = DEFAULT_MAX_FAILURE_RATIO
-    compile_cpu_seconds: int = CompileLimits.cpu_seconds
+    compile_cpu_seconds: int = CompileLimits.cpu_seconds  #: CPU time that one compile may use.
+    #: "stop": the run stops with an error; "roll_back": it continues from the weights before the update, with the next
+    #: iteration's modules and a smaller learning rate, at most DivergenceRules.most_rollbacks times.
     on_divergence: str = "stop"
 
     def __post_init__(self):

@@ -39,16 +39,11 @@ from mlgo.training.settings import Configurations
 
 @dataclasses.dataclass(frozen=True)
 class PreparedCorpus:
-    """One of the two corpora as it is compiled.
+    """One of the two corpora as it is compiled."""
 
-    Attributes:
-      corpus: optimised if the problem's decisions come after the optimiser.
-      not_optimised: module name -> kind of failure of the modules that could not be optimised.
-    """
-
-    corpus: Corpus
+    corpus: Corpus  #: optimised if the problem's decisions come after the optimiser.
     digest: str
-    not_optimised: Mapping[str, str]
+    not_optimised: Mapping[str, str]  #: module name -> kind of failure of the modules that could not be optimised.
 
 
 class TrainingRun:

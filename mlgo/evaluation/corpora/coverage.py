@@ -15,17 +15,13 @@ _SHOWN = 20
 
 @dataclasses.dataclass(frozen=True)
 class Coverage:
-    """The modules of an image.
-
-    Attributes:
-      without_code: names of those whose objects have no code, sorted.
-      absent: names of those that have code, of which no image holds any, sorted -> bytes of code in the object.
-      defined_twice: symbol that several modules define -> their names, sorted. An image has the first definition.
-    """
+    """The modules of an image."""
 
     modules: int
-    without_code: Sequence[str]
+    without_code: Sequence[str]  #: names of those whose objects have no code, sorted.
+    #: names of those that have code, of which no image holds any, sorted -> bytes of code in the object.
     absent: Mapping[str, int]
+    #: symbol that several modules define -> their names, sorted. An image has the first definition.
     defined_twice: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
 
     @property

@@ -37,22 +37,17 @@ _LINKED_NAME = "linked.json"
 
 @dataclasses.dataclass(frozen=True)
 class CorpusResult:
-    """The result of one corpus.
-
-    Attributes:
-      linked: side -> module -> code bytes in the linked image; empty when nothing is linked.
-      linked_summaries: side -> ratio of the image's code bytes to the default's.
-      code: side -> module -> function -> bytes in the object; only modules that failed on no side.
-      coverage: which modules the linked images hold code of; None: nothing is linked.
-    """
+    """The result of one corpus."""
 
     corpus: str
     digest: str
     comparison: Comparison
+    #: side -> module -> code bytes in the linked image; empty when nothing is linked.
     linked: Mapping[str, Mapping[str, int]]
-    linked_summaries: Mapping[str, RatioSummary]
+    linked_summaries: Mapping[str, RatioSummary]  #: side -> ratio of the image's code bytes to the default's.
+    #: side -> module -> function -> bytes in the object; only modules that failed on no side.
     code: Mapping[str, Mapping[str, Mapping[str, int]]]
-    coverage: Coverage | None = None
+    coverage: Coverage | None = None  #: which modules the linked images hold code of; None: nothing is linked.
 
     @property
     def not_compared(self) -> list[str]:
@@ -93,20 +88,14 @@ class CorpusResult:
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """Settings that all corpora of an evaluation share.
-
-    Attributes:
-      configuration: other settings that change the result of a side.
-      reward: one of the problem's rewards; None: the default one.
-      linker: ld.lld; None: nothing is linked.
-    """
+    """Settings that all corpora of an evaluation share."""
 
     folder: RunFolder
     setup: CompileSetup
-    configuration: Mapping[str, Any]
+    configuration: Mapping[str, Any]  #: other settings that change the result of a side.
     seed: int
-    reward: str | None
-    linker: pathlib.Path | None
+    reward: str | None  #: one of the problem's rewards; None: the default one.
+    linker: pathlib.Path | None  #: ld.lld; None: nothing is linked.
     icf: bool = False
 
     def of_corpus(

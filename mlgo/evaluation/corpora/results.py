@@ -24,20 +24,16 @@ _NAMED = 20
 
 @dataclasses.dataclass(frozen=True)
 class Results:
-    """What came of all corpora.
-
-    Attributes:
-      sides: names of the sides that are compared with the default: policies, then thresholds.
-      description: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
-      counts: side -> program -> ratio of its executed instructions to the default's; empty: no program was counted.
-      programs: what programs executed, for result.json; its keys are those of //mlgo:evaluate_programs.
-    """
+    """What came of all corpora."""
 
     corpora: Sequence[CorpusResult]
-    sides: Sequence[str]
+    sides: Sequence[str]  #: names of the sides that are compared with the default: policies, then thresholds.
     policies: Mapping[str, str]
+    #: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
     description: Mapping[str, Any]
+    #: side -> program -> ratio of its executed instructions to the default's; empty: no program was counted.
     counts: verdicts.Counts = dataclasses.field(default_factory=dict)
+    #: what programs executed, for result.json; its keys are those of //mlgo:evaluate_programs.
     programs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

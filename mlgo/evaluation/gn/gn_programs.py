@@ -17,15 +17,9 @@ _REMEDY = "Build the target of the rule mlgo_gn_programs or mlgo_linked_programs
 
 @dataclasses.dataclass(frozen=True)
 class GnPrograms:
-    """Attributes:
-    project: that they are built from.
-    sources: lie in //mlgo_programs, among them its BUILD.gn.
-    descriptions: name of an executable there -> its description.
-    """
-
-    project: Project
-    sources: Sequence[pathlib.Path]
-    descriptions: Mapping[str, pathlib.Path]
+    project: Project  #: that they are built from.
+    sources: Sequence[pathlib.Path]  #: lie in //mlgo_programs, among them its BUILD.gn.
+    descriptions: Mapping[str, pathlib.Path]  #: name of an executable there -> its description.
 
     def complete(self, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
         """Configures the project below `work` and writes there complete descriptions of the programs `names`.

@@ -21,20 +21,12 @@ _REMEDY = "Build the target of the rule mlgo_linked_programs again"
 
 @dataclasses.dataclass(frozen=True)
 class LinkedPrograms:
-    """Attributes:
-    folder: of the program, which mlgo/corpus/gn/linked_program.py describes.
-    program: its name there.
-    corpus: the corpus with its modules.
-    tree: the sources; patterns of inputs count from there.
-    descriptions: name -> what one measured program executes.
-    training: inputs and runs for the profile of all of them (--pgo); None: there are none.
-    """
-
-    folder: pathlib.Path
-    program: str
-    corpus: pathlib.Path
-    tree: pathlib.Path
-    descriptions: Mapping[str, pathlib.Path]
+    folder: pathlib.Path  #: of the program, which mlgo/corpus/gn/linked_program.py describes.
+    program: str  #: its name there.
+    corpus: pathlib.Path  #: the corpus with its modules.
+    tree: pathlib.Path  #: the sources; patterns of inputs count from there.
+    descriptions: Mapping[str, pathlib.Path]  #: name -> what one measured program executes.
+    #: inputs and runs for the profile of all of them (--pgo); None: there are none.
     training: pathlib.Path | None = None
 
     def complete(self, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:

@@ -52,19 +52,13 @@ class BuildFailure(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Toolchain:
-    """Tools and libraries of all sides.
+    """Tools and libraries of all sides."""
 
-    Attributes:
-      sysroot: Debian's headers and libraries, with the folder `usr`; None: the machine's.
-      driver: the clang that calls the linker.
-      objects: folder of objects that programs share; None: no sharing.
-    """
-
-    sysroot: pathlib.Path | None
+    sysroot: pathlib.Path | None  #: Debian's headers and libraries, with the folder `usr`; None: the machine's.
     linker: pathlib.Path
-    driver: pathlib.Path
+    driver: pathlib.Path  #: the clang that calls the linker.
     workers: int
-    objects: pathlib.Path | None = None
+    objects: pathlib.Path | None = None  #: folder of objects that programs share; None: no sharing.
     target: Target = HOST
 
     def target_flags(self) -> list[str]:

@@ -29,15 +29,11 @@ _GROUPS: Mapping[str | None, frozenset[str | None]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Catalogue:
-    """The programs that the command brings along.
+    """The programs that the command brings along."""
 
-    Attributes:
-      name: default name of the output folder.
-      gn: the gn project that builds them, or has built them; None: they are built from packages.
-    """
-
-    name: str
+    name: str  #: default name of the output folder.
     descriptions: Mapping[str, pathlib.Path]
+    #: the gn project that builds them, or has built them; None: they are built from packages.
     gn: GnPrograms | LinkedPrograms | None = None
 
     @classmethod

@@ -32,19 +32,15 @@ _RELOCATION = frozenset(("-fPIC", "-fPIE", "-fpic", "-fpie"))
 
 @dataclasses.dataclass(frozen=True)
 class CompileCommands:
-    """The content of a database.
+    """The content of a database."""
 
-    Attributes:
-      directory: folder in which the commands run; the database's own where they run in several.
-      options: source -> its options, without compiler, source and output. The source is as the commands name it; where
-        they run in several folders, its absolute path.
-      directories: source -> folder in which its command runs, where they run in several.
-      levels: the optimisation levels of the commands, such as "-O3", sorted. `options` are without level.
-    """
-
-    directory: pathlib.Path
+    directory: pathlib.Path  #: folder in which the commands run; the database's own where they run in several.
+    #: source -> its options, without compiler, source and output. The source is as the commands name it; where they run
+    #: in several folders, its absolute path.
     options: Mapping[str, tuple[str, ...]]
+    #: source -> folder in which its command runs, where they run in several.
     directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    #: the optimisation levels of the commands, such as "-O3", sorted. `options` are without level.
     levels: tuple[str, ...] = ()
 
 

@@ -37,17 +37,13 @@ class CostSettings:
 
 @dataclasses.dataclass(frozen=True)
 class ProgramEvaluation:
-    """Measures with one toolchain into stages of `folder`.
-
-    Attributes:
-      lto: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
-      below: folder of the stages in `folder`; "": they lie there themselves.
-    """
+    """Measures with one toolchain into stages of `folder`."""
 
     folder: RunFolder
     toolchain: Toolchain
+    #: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
     lto: Sequence[str] = ()
-    below: str = ""
+    below: str = ""  #: folder of the stages in `folder`; "": they lie there themselves.
     # A build uses all cores, and finds the objects of the builds before it.
     _building: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
     # What compilers read of programs, of which several sides have one; filled under the lock.

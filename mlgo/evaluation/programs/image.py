@@ -12,19 +12,12 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class ImageSize:
-    """Sizes in bytes.
+    """Sizes in bytes."""
 
-    Attributes:
-      code_bytes: remaining code of the program's own objects, without padding, .eh_frame and constants.
-      executable_bytes: all executable sections, including the C and C++ libraries.
-      file_bytes: the stripped file.
-      functions: own symbol -> bytes; local functions with one name are summed.
-    """
-
-    code_bytes: int
-    executable_bytes: int
-    file_bytes: int
-    functions: Mapping[str, int]
+    code_bytes: int  #: remaining code of the program's own objects, without padding, .eh_frame and constants.
+    executable_bytes: int  #: all executable sections, including the C and C++ libraries.
+    file_bytes: int  #: the stripped file.
+    functions: Mapping[str, int]  #: own symbol -> bytes; local functions with one name are summed.
 
 
 def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> ImageSize:

@@ -16,17 +16,11 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """One part of an evaluation.
+    """One part of an evaluation."""
 
-    Attributes:
-      rows: program -> side -> measure -> number or None.
-      left_out: program that cannot be built or fails on some side -> reason.
-      differing: program that behaves differently on some side -> reason.
-    """
-
-    rows: dict[str, dict[str, dict[str, Any]]]
-    left_out: dict[str, str]
-    differing: dict[str, str]
+    rows: dict[str, dict[str, dict[str, Any]]]  #: program -> side -> measure -> number or None.
+    left_out: dict[str, str]  #: program that cannot be built or fails on some side -> reason.
+    differing: dict[str, str]  #: program that behaves differently on some side -> reason.
 
 
 @dataclasses.dataclass(frozen=True)

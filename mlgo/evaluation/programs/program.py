@@ -24,18 +24,13 @@ _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ip
 
 @dataclasses.dataclass(frozen=True)
 class ProgramRun:
-    """One run of a program. All runs of a program use one folder, which initially holds the inputs.
-
-    Attributes:
-      stdin: name of the input for its standard input; None: empty.
-      outputs: files that it writes; they and its standard output must be equal under all compilers.
-      benchmark: further arguments with which Google Benchmark in the program takes its own times; empty: it takes none.
-    """
+    """One run of a program. All runs of a program use one folder, which initially holds the inputs."""
 
     name: str
     arguments: tuple[str, ...]
-    stdin: str | None
-    outputs: tuple[str, ...]
+    stdin: str | None  #: name of the input for its standard input; None: empty.
+    outputs: tuple[str, ...]  #: files that it writes; they and its standard output must be equal under all compilers.
+    #: further arguments with which Google Benchmark in the program takes its own times; empty: it takes none.
     benchmark: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -53,44 +48,35 @@ class Training:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A program and its runs.
-
-    Attributes:
-      root: source tree; compilers run here.
-      sources: paths relative to `root`, sorted.
-      includes: folders relative to `root`, absolute (such as a build's generated headers), or in another package as
-        "@NAME/folder".
-      defines, flags, libraries: macros without -D, compiler flags, linker flags such as "-lm".
-      inputs: name of an input -> the files that it is concatenated from.
-      packages: package name -> source tree, for `includes`.
-      options: source -> its options from a compilation database; then there are no includes and defines.
-      directories: source -> folder in which it is compiled, where that is not `root`.
-      levels: optimisation levels of the database's commands; an evaluation compiles at its own.
-      fingerprints: files that change whenever the headers of such sources change.
-      training: runs for a profile; None: there are none.
-      profiles: optimisation level -> profile that compiles at it use, made by llvm-profdata.
-      exports: version script of the shared library that its sources are; None: it exports what is visible. No part of
-        the digest, because the program does not depend on it.
-    """
+    """A program and its runs."""
 
     name: str
     about: str
-    root: pathlib.Path
-    sources: tuple[str, ...]
+    root: pathlib.Path  #: source tree; compilers run here.
+    sources: tuple[str, ...]  #: paths relative to `root`, sorted.
     mains: tuple[pathlib.Path, ...]
+    #: folders relative to `root`, absolute (such as a build's generated headers), or in another package as
+    #: "@NAME/folder".
     includes: tuple[str, ...]
+    #: defines, flags, libraries: macros without -D, compiler flags, linker flags such as "-lm".
     defines: tuple[str, ...]
     flags: tuple[str, ...]
     libraries: tuple[str, ...]
-    inputs: Mapping[str, tuple[pathlib.Path, ...]]
+    inputs: Mapping[str, tuple[pathlib.Path, ...]]  #: name of an input -> the files that it is concatenated from.
     runs: tuple[ProgramRun, ...]
+    #: package name -> source tree, for `includes`.
     packages: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    #: source -> its options from a compilation database; then there are no includes and defines.
     options: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    #: source -> folder in which it is compiled, where that is not `root`.
     directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
-    fingerprints: tuple[pathlib.Path, ...] = ()
-    levels: tuple[str, ...] = ()
-    training: Training | None = None
+    fingerprints: tuple[pathlib.Path, ...] = ()  #: files that change whenever the headers of such sources change.
+    levels: tuple[str, ...] = ()  #: optimisation levels of the database's commands; an evaluation compiles at its own.
+    training: Training | None = None  #: runs for a profile; None: there are none.
+    #: optimisation level -> profile that compiles at it use, made by llvm-profdata.
     profiles: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    #: version script of the shared library that its sources are; None: it exports what is visible. No part of the
+    #: digest, because the program does not depend on it.
     exports: pathlib.Path | None = None
 
     def level_note(self, measured: Sequence[str]) -> str | None:

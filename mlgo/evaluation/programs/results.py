@@ -39,28 +39,19 @@ _PARTS = (
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What is measured.
+    """What is measured."""
 
-    Attributes:
-      sizes: sides of the size comparison, the default first; empty: sizes are not measured.
-      runs: sides of the run-time comparison, the default first; empty: programs are not counted and timed.
-      cost: optimisation level -> sides whose compile cost is measured.
-      symbols: how many functions that grew most, and that shrank most, are recorded per program.
-      repeats: timed runs of each program; 0: none, as under an emulator.
-      perf: counts events of the timed runs; None: only their time is measured.
-      seen: programs whose sources training saw; the others have totals of their own.
-    """
-
-    sizes: Sequence[Side]
+    sizes: Sequence[Side]  #: sides of the size comparison, the default first; empty: sizes are not measured.
+    #: sides of the run-time comparison, the default first; empty: programs are not counted and timed.
     runs: Sequence[Side]
-    cost: Mapping[str, Sequence[Side]]
+    cost: Mapping[str, Sequence[Side]]  #: optimisation level -> sides whose compile cost is measured.
     thinlto: bool
-    symbols: int
-    repeats: int
+    symbols: int  #: how many functions that grew most, and that shrank most, are recorded per program.
+    repeats: int  #: timed runs of each program; 0: none, as under an emulator.
     counter: Counter
-    perf: Perf | None
+    perf: Perf | None  #: counts events of the timed runs; None: only their time is measured.
     cost_settings: CostSettings
-    seen: frozenset[str]
+    seen: frozenset[str]  #: programs whose sources training saw; the others have totals of their own.
     seed: int
 
     def inputs(self, toolchain: Toolchain) -> dict[str, Any]:

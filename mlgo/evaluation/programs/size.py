@@ -31,18 +31,13 @@ class OutputDiffers(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class SideSize:
-    """A program on one side.
+    """A program on one side."""
 
-    Attributes:
-      sizes: by SIZES, None: not linked in this way; and by those of LTO_SIZES that were asked for.
-      functions: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
-      counts: run -> what that image executes in it, by counter; empty: not counted.
-    """
-
+    #: by SIZES, None: not linked in this way; and by those of LTO_SIZES that were asked for.
     sizes: dict[str, int | None]
-    functions: dict[str, int]
+    functions: dict[str, int]  #: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
     outputs: dict[str, str]
-    counts: dict[str, dict[str, int]]
+    counts: dict[str, dict[str, int]]  #: run -> what that image executes in it, by counter; empty: not counted.
     coverage: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:

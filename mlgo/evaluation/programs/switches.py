@@ -33,18 +33,13 @@ _RISCV = ("riscv64",)
 
 @dataclasses.dataclass(frozen=True)
 class Switches:
-    """A row of the table.
-
-    Attributes:
-      flags: of compiles, behind -Oz; of LTO's links too.
-      targets: names of the targets that have it; empty: all.
-    """
+    """A row of the table."""
 
     name: str
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()  #: of compiles, behind -Oz; of LTO's links too.
     link_flags: tuple[str, ...] = ()
     lto: str | None = None
-    targets: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()  #: names of the targets that have it; empty: all.
     shared: bool = False
 
     def is_for(self, target: str) -> bool:

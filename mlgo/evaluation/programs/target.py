@@ -15,22 +15,17 @@ _TARGETS = "MLGO_PROGRAM_TARGETS"
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """A target and how its programs run.
+    """A target and how its programs run."""
 
-    Attributes:
-      name: as in //platforms, such as "aarch64".
-      gcc, libraries: folders of the sysroot: of libgcc, and of the C library.
-      emulator: the emulator and its flags, before a program's command; empty: this machine runs it.
-      plugin: what counts under the emulator; None for this machine.
-    """
-
-    name: str
+    name: str  #: as in //platforms, such as "aarch64".
     triple: str
+    #: gcc, libraries: folders of the sysroot: of libgcc, and of the C library.
     gcc: str
     libraries: str
     flags: tuple[str, ...] = ()
+    #: the emulator and its flags, before a program's command; empty: this machine runs it.
     emulator: tuple[str, ...] = ()
-    plugin: pathlib.Path | None = None
+    plugin: pathlib.Path | None = None  #: what counts under the emulator; None for this machine.
 
     def digest(self) -> str:
         """Digest of all that determines what a program is and what is counted in it; empty for this machine."""

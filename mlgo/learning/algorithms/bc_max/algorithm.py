@@ -12,26 +12,21 @@ from mlgo.learning.exploration import DEFAULT_DEVIATION
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class BcMaxConfig:
-    """BC-Max's settings. Defaults without a source are ours.
+    """BC-Max's settings. Defaults without a source are ours."""
 
-    Attributes:
-      granularity: "module": all decisions of the best compile of a module are imitated, as in arXiv:2403.19462,
-        algorithm 1; "context": the decisions of each function come from the compile that was best for it. The latter is
-        finer, and right as far as functions do not depend on each other.
-      exploring_samples: compiles of each module under the exploring current policy, besides the greedy ones; the
-        exploration policy of the paper's section 5.
-      temperature, deviation: of that exploration, as PpoConfig's.
-      memory_modules: number of modules whose best decisions are remembered, those of the last iterations.
-      epochs: passes over the memory per iteration.
-      minibatch, learning_rate, adam_epsilon, l2, label_smoothing: as BcConfig's.
-    """
-
+    #: "module": all decisions of the best compile of a module are imitated, as in arXiv:2403.19462, algorithm 1;
+    #: "context": the decisions of each function come from the compile that was best for it. The latter is finer, and
+    #: right as far as functions do not depend on each other.
     granularity: Literal["module", "context"] = "module"
+    #: compiles of each module under the exploring current policy, besides the greedy ones; the exploration policy of
+    #: the paper's section 5.
     exploring_samples: int = 3
+    #: temperature, deviation: of that exploration, as PpoConfig's.
     temperature: float = 1.0
     deviation: float = DEFAULT_DEVIATION
-    memory_modules: int = 256
-    epochs: int = 2
+    memory_modules: int = 256  #: number of modules whose best decisions are remembered, those of the last iterations.
+    epochs: int = 2  #: passes over the memory per iteration.
+    #: minibatch, learning_rate, adam_epsilon, l2, label_smoothing: as BcConfig's.
     minibatch: int = 256
     learning_rate: float = 1e-3
     adam_epsilon: float = 3.125e-4

@@ -26,19 +26,12 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 @dataclasses.dataclass(frozen=True)
 class Remembered:
-    """Decisions of one module worth repeating.
+    """Decisions of one module worth repeating."""
 
-    Attributes:
-      improvement: of the module, by the compile they are from; with granularity "context" the best seen.
-      observations: `group` is an index into `contexts`.
-      contexts: names; each comes once.
-      credits: float64 [contexts], of each by the compile its decisions are from.
-    """
-
-    improvement: float
-    observations: Observations
-    contexts: tuple[str, ...]
-    credits: np.ndarray
+    improvement: float  #: of the module, by the compile they are from; with granularity "context" the best seen.
+    observations: Observations  #: `group` is an index into `contexts`.
+    contexts: tuple[str, ...]  #: names; each comes once.
+    credits: np.ndarray  #: float64 [contexts], of each by the compile its decisions are from.
 
 
 class BcMaxLearner(Learner):

@@ -12,45 +12,36 @@ from mlgo.learning.algorithm import Algorithm, check_fields
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class EffectConfig:
-    """Effect regression's settings. All defaults are ours.
+    """Effect regression's settings. All defaults are ours."""
 
-    Attributes:
-      samples_per_module: as PpoConfig's; at least 2.
-      exploration: the exploration rate: the share of decisions that differ from the likeliest one. Measured on
-        inlining: after one round at 4 % the next policy was better than the default, after one at 15 % it was worse.
-      prior: weight of the start's logits in the policy, in units of the returns: decisions change if their effect is
-        larger.
-      step: how far each update moves the policy towards the regression's result, in (0, 1].
-      first_step: the same for the first update. 1: nothing of the start is kept but its `prior`. A run that starts from
-        a policy of an earlier run takes `step` (mlgo/training/settings.py).
-      decay: an iteration's equations have weight decay ^ age.
-      effect_deviation: expected size of the effect of a column, relative to the deviation of a function's return.
-        Estimates that the data determine less clearly are shrunk towards 0 (ridge regression as a posterior mean).
-      start: feature -> what each of its pieces adds to z in the first policy that is explored; {}: the run's warm
-        start. Choose it so large that the exploration rate is about `exploration`: after a first iteration at 30 %,
-        recovery took several iterations.
-      start_bias: z in the first policy for a decision all of whose features have their smallest values.
-      preferred_below: feature -> (limit, preference), see `bias_below_threshold`: what the policy prefers without
-        learning it, added to the logits after they were scaled. Where it exceeds them, the policy neither explores nor
-        learns.
-      outlier: returns that deviate more than this many deviations from their expectation count linearly (Huber).
-      weigh_by_noise: whether a function counts less if its returns differ more between the samples. That lowers the
-        noise of the estimate, but the large effects of few functions then count less than the small ones of many: the
-        sign may be that of most effects and not of their mean. False: a function counts less only if it has more
-        decisions; with a large `outlier` signs are then those of means.
-    """
-
-    samples_per_module: int = 4
+    samples_per_module: int = 4  #: as PpoConfig's; at least 2.
+    #: the exploration rate: the share of decisions that differ from the likeliest one. Measured on inlining: after one
+    #: round at 4 % the next policy was better than the default, after one at 15 % it was worse.
     exploration: float = 0.04
+    #: weight of the start's logits in the policy, in units of the returns: decisions change if their effect is larger.
     prior: float = 0.1
-    step: float = 0.5
+    step: float = 0.5  #: how far each update moves the policy towards the regression's result, in (0, 1].
+    #: the same for the first update. 1: nothing of the start is kept but its `prior`. A run that starts from a policy
+    #: of an earlier run takes `step` (mlgo/training/settings.py).
     first_step: float = 1.0
-    decay: float = 0.8
+    decay: float = 0.8  #: an iteration's equations have weight decay ^ age.
+    #: expected size of the effect of a column, relative to the deviation of a function's return. Estimates that the
+    #: data determine less clearly are shrunk towards 0 (ridge regression as a posterior mean).
     effect_deviation: float = 0.3
+    #: feature -> what each of its pieces adds to z in the first policy that is explored; {}: the run's warm start.
+    #: Choose it so large that the exploration rate is about `exploration`: after a first iteration at 30 %, recovery
+    #: took several iterations.
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    start_bias: float = 0.0
+    start_bias: float = 0.0  #: z in the first policy for a decision all of whose features have their smallest values.
+    #: feature -> (limit, preference), see `bias_below_threshold`: what the policy prefers without learning it, added to
+    #: the logits after they were scaled. Where it exceeds them, the policy neither explores nor learns.
     preferred_below: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    #: returns that deviate more than this many deviations from their expectation count linearly (Huber).
     outlier: float = 3.0
+    #: whether a function counts less if its returns differ more between the samples. That lowers the noise of the
+    #: estimate, but the large effects of few functions then count less than the small ones of many: the sign may be
+    #: that of most effects and not of their mean. False: a function counts less only if it has more decisions; with a
+    #: large `outlier` signs are then those of means.
     weigh_by_noise: bool = True
 
     def __post_init__(self):

@@ -49,23 +49,17 @@ _ROUNDS = 3
 
 @dataclasses.dataclass(frozen=True)
 class EffectBatch:
-    """The equations of one iteration, one per function and sample.
+    """The equations of one iteration, one per function and sample."""
 
-    Attributes:
-      differences: float64 [G, D + 1], sum of x - E x over the function's decisions, the last column for a constant.
-      returns: float64 [G], centred.
-      weights: float64 [G], one over the variance that is expected of the return's noise, balanced between projects (the
-        first folder of a module's name in a combined corpus), so that a project of 100,000 functions does not outvote
-        all others.
-      variance: of the noise of a function's return: the median of the functions.
-      exploration_rate: the share of decisions that are not the greedy policy's.
-    """
-
+    #: float64 [G, D + 1], sum of x - E x over the function's decisions, the last column for a constant.
     differences: np.ndarray
-    returns: np.ndarray
+    returns: np.ndarray  #: float64 [G], centred.
+    #: float64 [G], one over the variance that is expected of the return's noise, balanced between projects (the first
+    #: folder of a module's name in a combined corpus), so that a project of 100,000 functions does not outvote all
+    #: others.
     weights: np.ndarray
-    variance: float
-    exploration_rate: float
+    variance: float  #: of the noise of a function's return: the median of the functions.
+    exploration_rate: float  #: the share of decisions that are not the greedy policy's.
 
 
 class EffectLearner(Learner):

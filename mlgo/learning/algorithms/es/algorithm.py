@@ -13,29 +13,27 @@ from mlgo.learning.algorithm import Algorithm
 class EsConfig:
     """Evolution strategies' settings. "mlco": ml-compiler-opt,
     compiler_opt/es/inlining/gin_configs/blackbox_learner.gin.
-
-    Attributes:
-      pairs: antithetic pairs in a generation; each module is compiled twice as often. Ours, for two cores; mlco: 100
-        perturbations, arXiv:1703.03864: 720 to 1,440 workers.
-      sigma: standard deviation of the changes to every weight. Ours: a search over inlining policies on 379 modules
-        needed 0.07, and 0.25 diverged; mlco: 0.5, of weights behind other inputs.
-      learning_rate: Adam's step, or the factor of a plain one. Ours, for tens of generations from a warm start: a step
-        changes weights by a fraction of sigma; mlco: 0.5 at its sigma of 0.5.
-      optimizer: "adam" (mlco, arXiv:1703.03864) or "plain": learning_rate x estimated gradient.
-      l2: decay of the weights per step, relative to the learning rate: theta -= learning_rate * l2 * theta
-        (arXiv:1703.03864, section 2.1 and its published code, where it is 0.005).
-      last_layers: number of layers that change, counted from the logits; None: all of them. Ours; fewer weights need
-        fewer generations and limit what can be found.
-      regression_penalty: improvements below 0 are multiplied by 1 + this. Ours: 0. Policies trained for the mean alone
-        made some small programs larger.
     """
 
+    #: antithetic pairs in a generation; each module is compiled twice as often. Ours, for two cores; mlco: 100
+    #: perturbations, arXiv:1703.03864: 720 to 1,440 workers.
     pairs: int = 8
+    #: standard deviation of the changes to every weight. Ours: a search over inlining policies on 379 modules needed
+    #: 0.07, and 0.25 diverged; mlco: 0.5, of weights behind other inputs.
     sigma: float = 0.07
+    #: Adam's step, or the factor of a plain one. Ours, for tens of generations from a warm start: a step changes
+    #: weights by a fraction of sigma; mlco: 0.5 at its sigma of 0.5.
     learning_rate: float = 0.02
+    #: "adam" (mlco, arXiv:1703.03864) or "plain": learning_rate x estimated gradient.
     optimizer: Literal["adam", "plain"] = "adam"
+    #: decay of the weights per step, relative to the learning rate: theta -= learning_rate * l2 * theta
+    #: (arXiv:1703.03864, section 2.1 and its published code, where it is 0.005).
     l2: float = 0.005
+    #: number of layers that change, counted from the logits; None: all of them. Ours; fewer weights need fewer
+    #: generations and limit what can be found.
     last_layers: int | None = None
+    #: improvements below 0 are multiplied by 1 + this. Ours: 0. Policies trained for the mean alone made some small
+    #: programs larger.
     regression_penalty: float = 0.0
 
     def __post_init__(self):
