@@ -60,9 +60,8 @@ from mlgo.evaluation.programs.compilers import (
     linker_beside,
     lto_kinds,
 )
-from mlgo.evaluation.programs.counters import Emulator, cachegrind_from_flags
+from mlgo.evaluation.programs.counters import Emulator, Perf, cachegrind_from_flags, perf_from_flags
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
-from mlgo.evaluation.programs.perf import Perf, perf_from_flags
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.target import HOST, target_from_flags
 from mlgo.evaluation.sides import (

@@ -32,8 +32,7 @@ from mlgo.run import files, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.run_folder import RunFolder
-from mlgo.size_estimator.accuracy import accuracy, instructions_alone
-from mlgo.size_estimator.estimator import EstimatorConfig, fit
+from mlgo.size_estimator.estimator import EstimatorConfig, accuracy, fit, instructions_alone
 from mlgo.size_estimator.examples import collect
 from mlgo.trace.outcomes import DEFAULT_MAX_FAILURE_RATIO
 from mlgo.trace.setup import CompileSetup

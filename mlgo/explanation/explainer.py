@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import recorded
+from mlgo.explanation.function_report import View
 from mlgo.explanation.queried_policy import QueriedPolicy, queried_policy
 from mlgo.explanation.replay import disagreements, replay
-from mlgo.explanation.sections import View
 from mlgo.learning.network import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.problem import Problem

@@ -9,8 +9,7 @@ from mlgo.compiler.symbols import demangled
 from mlgo.explanation import function_report, selection
 from mlgo.explanation.decision import typical_of
 from mlgo.explanation.explainer import Explainer
-from mlgo.explanation.function_report import FunctionReport
-from mlgo.explanation.sections import Shown, View, sections_of
+from mlgo.explanation.function_report import FunctionReport, Shown, View, sections_of
 from mlgo.pages import rendering, terminal
 from mlgo.pages.page import Cell, Page, Table
 from mlgo.run import files

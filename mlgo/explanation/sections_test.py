@@ -3,9 +3,9 @@
 import unittest
 
 from mlgo.explanation.decision import typical_of
+from mlgo.explanation.function_report import Shown, sections_of
 from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import replay
-from mlgo.explanation.sections import Shown, sections_of
 from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 

@@ -7,10 +7,9 @@ import xml.etree.ElementTree
 from hypothesis import assume, example, given, settings, strategies
 
 from mlgo.pages.change import Change, Tone
-from mlgo.pages.charts import Band, Forest, ForestRow, Histogram, Lines, RankedBar, Ranking, Series
+from mlgo.pages.charts import Band, Forest, ForestRow, Histogram, Lines, RankedBar, Ranking, Scale, Series
 from mlgo.pages.numbers import number
 from mlgo.pages.rendering import svg
-from mlgo.pages.scale import Scale
 
 _VALUES = strategies.floats(-1e9, 1e9)
 

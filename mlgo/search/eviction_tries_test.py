@@ -1,11 +1,11 @@
-"""Tests of eviction_tries."""
+"""Tests of the tries of eviction_search."""
 
 import unittest
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlgo.search.eviction_tries import TryLimits, flips_per_root_cost
+from mlgo.search.eviction_search import TryLimits, flips_per_root_cost
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 costs = st.lists(st.floats(0.0, 2.0**90, width=32), max_size=5)

@@ -10,8 +10,8 @@ from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.search.build import Attempt, Build
+from mlgo.search.corpus_search import side_by_side
 from mlgo.search.module_search import DEFAULT, Found, ModuleCannotBeCompiled
-from mlgo.search.side_by_side import side_by_side
 from mlgo.trace.setup import CompileSetup
 
 

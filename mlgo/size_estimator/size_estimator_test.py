@@ -7,8 +7,7 @@ import unittest
 import numpy as np
 
 from mlgo.run.exit_codes import RunError
-from mlgo.size_estimator.accuracy import accuracy, instructions_alone
-from mlgo.size_estimator.estimator import EstimatorConfig, SizeEstimator, fit
+from mlgo.size_estimator.estimator import EstimatorConfig, SizeEstimator, accuracy, fit, instructions_alone
 from mlgo.size_estimator.examples import Examples, examples_of
 from mlgo.size_estimator.properties import parse_properties, properties_of
 

@@ -8,11 +8,10 @@ import unittest
 import numpy as np
 
 from mlgo.corpus.corpus import Module
-from mlgo.learning.fitness import fitness_of
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import AnyPolicy, NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.observations import pack
-from mlgo.learning.returns import returns_of
+from mlgo.learning.returns import fitness_of, returns_of
 from mlgo.learning.testing import synthetic
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.score.function_scores import FunctionScore

@@ -10,10 +10,9 @@ from typing import Any
 from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.build_inputs import build_inputs, link_inputs, preprocessing_side, read_digest
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain
-from mlgo.evaluation.programs.counters import Counter
+from mlgo.evaluation.programs.counters import Counter, Perf
 from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.parallel_measurement import Table, of_all_sides
-from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.sides import DEFAULT, Side, threshold_of

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from mlgo.evaluation.programs import google_benchmark, tables
+from mlgo.evaluation.programs import run_time, tables
 from mlgo.evaluation.programs.program import Program, ProgramRun
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.programs.totals import benchmark_totals
@@ -42,7 +42,7 @@ class GoogleBenchmarkTest(unittest.TestCase):
         search = ProgramRun("search", ("--benchmark_min_time=5x",), None, ("out",), ("--benchmark_min_time=0.01s",))
         program = _program(ProgramRun("plain", ("a",), None, ()), search)
         self.assertEqual(
-            google_benchmark.take(program, image),
+            run_time.take_benchmarks(program, image),
             {"benchmark search: BM_Sort/8": 2500.0, "benchmark search: BM_Find": 7.0},
         )
         asked = (self.folder / "asked").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ class GoogleBenchmarkTest(unittest.TestCase):
 
     def test_a_program_without_benchmarks_is_not_started(self):
         image = self.folder / "absent"
-        self.assertEqual(google_benchmark.take(_program(ProgramRun("plain", (), None, ())), image), {})
+        self.assertEqual(run_time.take_benchmarks(_program(ProgramRun("plain", (), None, ())), image), {})
 
     def test_what_is_no_file_of_times_is_refused(self):
         run = ProgramRun("search", (), None, (), ("-x",))
@@ -68,7 +68,7 @@ class GoogleBenchmarkTest(unittest.TestCase):
         )
         for content in contents:
             with self.subTest(content), self.assertRaisesRegex(RunFailure, "times of run search"):
-                google_benchmark.take(_program(run), self.that_writes(content))
+                run_time.take_benchmarks(_program(run), self.that_writes(content))
 
     def test_the_table_has_means_over_benchmarks(self):
         rows: dict[str, dict[str, dict[str, float]]] = {

@@ -8,8 +8,7 @@ import unittest
 from unittest import mock
 
 from mlgo.evaluation.programs import tables
-from mlgo.evaluation.programs.counters import CounterFailure
-from mlgo.evaluation.programs.perf import Perf, perf_from_flags
+from mlgo.evaluation.programs.counters import CounterFailure, Perf, perf_from_flags
 from mlgo.run.exit_codes import RunError
 
 # Written by perf 6.1 on a machine with counters, and on one without.

@@ -9,10 +9,9 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Toolchain
-from mlgo.evaluation.programs.counters import Counter
+from mlgo.evaluation.programs.counters import Counter, Perf
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.parallel_measurement import Table
-from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.totals import benchmark_totals, timing_ratios, totals
 from mlgo.evaluation.programs.verdicts import verdicts, without_ml

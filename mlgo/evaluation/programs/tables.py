@@ -5,7 +5,7 @@ from typing import Any
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs.cost import MEASURES, STAGES
-from mlgo.evaluation.programs.perf import CHOSEN
+from mlgo.evaluation.programs.counters import CHOSEN
 from mlgo.evaluation.programs.run_time import COUNTS, LTO_COUNTS
 from mlgo.evaluation.programs.run_time import SIZES as RUN_SIZES
 from mlgo.evaluation.programs.size import LTO_SIZES, SIZES

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.evaluation.programs.google_benchmark import MEASURE
+from mlgo.evaluation.programs.run_time import BENCHMARK
 from mlgo.evaluation.statistics import RatioSummary, ratios_of, spread_of, summarize_programs, tail_share
 
 _RESAMPLES = 2000
@@ -51,17 +51,17 @@ def benchmark_totals(
 ) -> dict[str, dict[str, Any]]:
     """Program -> side -> as `totals` has for one measure, over the program's benchmarks ("programs" counts these).
 
-    Args: rows: program -> side -> measure -> number; those of google_benchmark count, their values are nanoseconds.
+    Args: rows: program -> side -> measure -> number; those of benchmarks count, their values are nanoseconds.
     """
     found = {}
     for program, sides in rows.items():
         table: dict[str, dict[str, dict[str, Any]]] = {}
         for side, measures in sides.items():
             for name, value in measures.items():
-                if name.startswith(MEASURE):
-                    table.setdefault(name.removeprefix(MEASURE), {})[side] = {MEASURE: value}
-        if of_program := totals(table, base, [MEASURE], seed):
-            found[program] = {side: of_side[MEASURE] for side, of_side in of_program.items()}
+                if name.startswith(BENCHMARK):
+                    table.setdefault(name.removeprefix(BENCHMARK), {})[side] = {BENCHMARK: value}
+        if of_program := totals(table, base, [BENCHMARK], seed):
+            found[program] = {side: of_side[BENCHMARK] for side, of_side in of_program.items()}
     return found
 
 

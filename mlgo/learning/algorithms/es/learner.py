@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.learning.fitness import fitness_of
 from mlgo.learning.learner import Learner, Sample, Variant
 from mlgo.learning.network import PolicyNetwork, layer_arrays
+from mlgo.learning.returns import fitness_of
 from mlgo.run.determinism import generator
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8

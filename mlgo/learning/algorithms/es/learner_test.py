@@ -9,9 +9,9 @@ import numpy as np
 from mlgo.learning.algorithms.es.algorithm import EsConfig
 from mlgo.learning.algorithms.es.learner import EsLearner, centred_ranks, trained_names
 from mlgo.learning.checkpoint import digest_of
-from mlgo.learning.fitness import fitness_of
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.returns import fitness_of
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run.exit_codes import ExitCode, RunError
