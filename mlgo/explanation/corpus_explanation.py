@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from mlgo.explanation.importance import Share, importances, share_of
 from mlgo.explanation.queried_policy import QueriedNetwork
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
-from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
+from mlgo.explanation.summary import ModuleView, choose_examples, content_of, observe
 from mlgo.learning.observations import concatenate
 from mlgo.pages import markdown, rendering, terminal
 from mlgo.run import files, progress
@@ -75,9 +75,8 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
             explainer, own, modules, True, lambda decided, answers: (decided.module, _count(decided, answers))
         )
         own_differs = share_of(dict(counts), seed) if counts else None
-    explanation = _explanation(explainer, request, default, views, own_differs, failed)
     out = explainer.folder.path
-    content = explanation.to_json()
+    content = _content(explainer, request, default, views, own_differs, failed)
     page = explanation_page(content)
     files.write_json_atomically(out / "explanation.json", content)
     files.write_atomically(out / "explanation.md", markdown.document(page))
@@ -86,14 +85,14 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
     print(f"\nResults: {out / 'explanation.json'}, explanation.md, explanation.html")
 
 
-def _explanation(
+def _content(
     explainer: Explainer,
     request: CorpusRequest,
     default: pathlib.Path,
     views: Sequence[ModuleView],
     own: Share | None,
     failed: Mapping[str, str],
-) -> Explanation:
+) -> dict[str, Any]:
     problem, asked, seed = explainer.problem, explainer.asked, request.seed
     sample = concatenate([view.sample for view in views])
     module_of = np.repeat(np.arange(len(views)), [len(view.sample) for view in views])
@@ -107,24 +106,16 @@ def _explanation(
         decided, answers = view
         typical = typical_of(problem, [decided], [answers.observations])
         examples += explain(asked, problem, decided, answers, [candidate.decision], typical)
-    return Explanation(
-        problem=problem.name,
-        policy=explainer.digest,
-        corpus=explainer.corpus.digest,
-        seed=seed,
-        repeats=request.repeats,
-        differs=share_of(differing(views), seed),
-        own_differs=own,
-        ways=ways_of(views),
-        by_module=differing(views),
-        sampled=len(sample),
-        importance=importances(asked, problem, sample, modules, module_of, seed, request.repeats),
-        formula=formula(asked.network) if isinstance(asked, QueriedNetwork) else None,
-        examples=examples,
-        failed=failed,
-        demangled=demangled(
-            explainer.cxxfilt, sorted({name for each in chosen for name in (each.function, each.callee)})
-        ),
+    described = {"problem": problem.name, "policy": explainer.digest, "corpus": explainer.corpus.digest}
+    return content_of(
+        {**described, "seed": seed, "failed": failed},
+        views,
+        own,
+        importances(asked, problem, sample, modules, module_of, seed, request.repeats),
+        {"decisions": len(sample), "repeats": request.repeats},
+        formula(asked.network) if isinstance(asked, QueriedNetwork) else None,
+        examples,
+        demangled(explainer.cxxfilt, sorted({name for each in chosen for name in (each.function, each.callee)})),
     )
 
 

@@ -50,8 +50,6 @@ class ExplainedDecision:
     #: features that the policy uses, largest contribution first; they add up to `explained` - (typical or 0).
     reasons: tuple[Reason, ...]
     values: Mapping[str, float]  #: feature -> value, all features, for categorical decisions at the chosen position.
-    #: the same at the heuristic's position of a categorical decision that differs; else None.
-    heuristic_values: Mapping[str, float] | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,9 +120,6 @@ def explain(
                 typical=None if why is None or index is None else why.typical,
                 reasons=reasons,
                 values=values,
-                heuristic_values=_values(problem, recorded, n, other)
-                if choosing and differs and other is not None
-                else None,
             )
         )
     return explained

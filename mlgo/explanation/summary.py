@@ -12,7 +12,7 @@ import numpy as np
 
 from mlgo.explanation.attribution import Piece
 from mlgo.explanation.decision import ExplainedDecision
-from mlgo.explanation.importance import FeatureImportance, Share
+from mlgo.explanation.importance import FeatureImportance, Share, share_of
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.explanation.selection import varied
@@ -91,90 +91,81 @@ def differing(views: Sequence[ModuleView]) -> dict[str, tuple[int, int]]:
     return {view.module: (view.differing, view.decisions) for view in views}
 
 
-@dataclasses.dataclass(frozen=True)
-class Explanation:
-    """The content of explanation.json."""
+def content_of(
+    described: Mapping[str, Any],
+    views: Sequence[ModuleView],
+    own: Share | None,
+    importance: Sequence[FeatureImportance],
+    sample: Mapping[str, int],
+    formula: tuple[float, Sequence[Piece]] | None,
+    examples: Sequence[ExplainedDecision],
+    demangled: Mapping[str, str],
+) -> dict[str, Any]:
+    """The content of explanation.json, which mlgo/explanation/README.md describes.
 
-    problem: str
-    #: policy, corpus: digests.
-    policy: str
-    corpus: str
-    seed: int
-    repeats: int
-    differs: Share  #: share of decisions that differ from the heuristic's in the states of the default's compiles.
-    #: the same in the states of the policy's own compiles; None: the heuristic's answers are unknown there.
-    own_differs: Share | None
-    ways: Mapping[tuple[str, str], int]  #: as ways_of.
-    #: module -> (differing decisions, all decisions), states as for `differs`.
-    by_module: Mapping[str, tuple[int, int]]
-    sampled: int  #: number of states that the importance was measured on.
-    importance: Sequence[FeatureImportance]  #: the most important feature first.
-    examples: Sequence[ExplainedDecision]  #: differing decisions, largest margin first.
-    formula: tuple[float, Sequence[Piece]] | None  #: the policy if it is linear (attribution.formula).
-    failed: Mapping[str, str]  #: omitted module -> kind of failure.
-    demangled: Mapping[str, str]  #: function -> demangled name.
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values; mlgo/explanation/README.md describes them."""
-        return {
-            "kind": KIND,
-            "problem": self.problem,
-            "policy": self.policy,
-            "corpus": self.corpus,
-            "seed": self.seed,
-            "decisions": self.differs.total,
-            "modules": self.differs.modules,
-            "failed": dict(self.failed),
-            "differs_from_heuristic": _share_json(self.differs),
-            "differs_from_heuristic_in_own_states": self.own_differs
-            and {**_share_json(self.own_differs), "decisions": self.own_differs.total},
-            "ways_to_differ": [
-                {"heuristic": way[0], "policy": way[1], "count": count} for way, count in self.ways.items()
+    Args:
+      described: problem, digests of policy and corpus, seed, and the modules that failed.
+      own: share of decisions that differ in the states of the policy's own compiles; None: it is unknown.
+      sample: numbers of states and of permutations that the importance was measured with.
+      formula: the policy if it is linear (attribution.formula).
+      demangled: function -> demangled name.
+    """
+    by_module = differing(views)
+    differs = share_of(by_module, described["seed"])
+    return {
+        "kind": KIND,
+        **described,
+        "decisions": differs.total,
+        "modules": differs.modules,
+        "differs_from_heuristic": _share_json(differs),
+        "differs_from_heuristic_in_own_states": own and {**_share_json(own), "decisions": own.total},
+        "ways_to_differ": [
+            {"heuristic": way[0], "policy": way[1], "count": count} for way, count in ways_of(views).items()
+        ],
+        "by_module": {
+            module: {"differing": count, "decisions": total} for module, (count, total) in sorted(by_module.items())
+        },
+        "importance_sample": sample,
+        "importance": [
+            {
+                "feature": each.feature,
+                "changed_decisions": _rounded(each.changed.share),
+                **_interval_json(each.changed),
+                "confidence_lost": _rounded(each.confidence_lost),
+            }
+            for each in importance
+        ],
+        "formula": formula
+        and {
+            "start": _rounded(formula[0]),
+            "pieces": [
+                {key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()}
+                for piece in formula[1]
             ],
-            "by_module": {
-                module: {"differing": count, "decisions": total}
-                for module, (count, total) in sorted(self.by_module.items())
-            },
-            "importance_sample": {"decisions": self.sampled, "repeats": self.repeats},
-            "importance": [
-                {
-                    "feature": each.feature,
-                    "changed_decisions": _rounded(each.changed.share),
-                    **_interval_json(each.changed),
-                    "confidence_lost": _rounded(each.confidence_lost),
-                }
-                for each in self.importance
-            ],
-            "formula": self.formula
-            and {
-                "start": _rounded(self.formula[0]),
-                "pieces": [
-                    {key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()}
-                    for piece in self.formula[1]
-                ],
-            },
-            "examples": [self._example_json(each) for each in self.examples],
-        }
+        },
+        "examples": [_example_json(each, demangled) for each in examples],
+    }
 
-    def _example_json(self, example: ExplainedDecision) -> dict[str, Any]:
-        reasons = example.reasons[:_EXAMPLE_REASONS]
-        content = {
-            "module": example.module,
-            "function": example.function,
-            "function_demangled": self.demangled.get(example.function, example.function),
-            "decision": example.number,
-            "policy_choice": example.policy,
-            "heuristic_choice": example.heuristic,
-            "probability": _rounded(example.probability),
-            "margin": _rounded(example.margin),
-            "features": {reason.feature: _rounded(reason.value) for reason in reasons},
-            "compared_with": {reason.feature: _rounded(reason.compared) for reason in reasons},
-            "adds": {reason.feature: _rounded(reason.adds) for reason in reasons},
-        }
-        if example.callee:
-            content["callee"] = example.callee
-            content["callee_demangled"] = self.demangled.get(example.callee, example.callee)
-        return content
+
+def _example_json(example: ExplainedDecision, demangled: Mapping[str, str]) -> dict[str, Any]:
+    reasons = example.reasons[:_EXAMPLE_REASONS]
+    content = {
+        "module": example.module,
+        "function": example.function,
+        "function_demangled": demangled.get(example.function, example.function),
+        "decision": example.number,
+        "policy_choice": example.policy,
+        "heuristic_choice": example.heuristic,
+        "probability": _rounded(example.probability),
+        "margin": _rounded(example.margin),
+        "features": {reason.feature: _rounded(reason.value) for reason in reasons},
+        "compared_with": {reason.feature: _rounded(reason.compared) for reason in reasons},
+        "adds": {reason.feature: _rounded(reason.adds) for reason in reasons},
+    }
+    if example.callee:
+        content["callee"] = example.callee
+        content["callee_demangled"] = demangled.get(example.callee, example.callee)
+    return content
 
 
 def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:

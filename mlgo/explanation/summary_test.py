@@ -7,10 +7,10 @@ import unittest
 from mlgo.explanation.attribution import formula
 from mlgo.explanation.corpus_page import explanation_page
 from mlgo.explanation.decision import explain, typical_of
-from mlgo.explanation.importance import importances, share_of
+from mlgo.explanation.importance import importances
 from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.replay import replay
-from mlgo.explanation.summary import Explanation, choose_examples, differing, observe, ways_of
+from mlgo.explanation.summary import choose_examples, content_of, observe
 from mlgo.explanation.testing import states
 from mlgo.learning.observations import concatenate
 from mlgo.pages import terminal
@@ -35,29 +35,21 @@ def _explanation(network, problem, recorded, seed=1, rate=1.0):
         index = [each.module for each in recorded].index(candidate.module)
         typical = typical_of(problem, [recorded[index]], [replays[index].observations])
         examples += explain(asked, problem, recorded[index], replays[index], [candidate.decision], typical)
-    importance = importances(asked, problem, sample, [view.module for view in views], module_of, seed, 2)
-    return Explanation(
-        problem=problem.name,
-        policy="p",
-        corpus="c",
-        seed=seed,
-        repeats=2,
-        differs=share_of(differing(views), seed),
-        own_differs=None,
-        ways=ways_of(views),
-        by_module=differing(views),
-        sampled=len(sample),
-        importance=importance,
-        examples=examples,
-        formula=formula(network),
-        failed={"broken": "crash"},
-        demangled={f"f{number}": "void f<`quoted`>()" for number in range(60)},
+    return content_of(
+        {"problem": problem.name, "policy": "p", "corpus": "c", "seed": seed, "failed": {"broken": "crash"}},
+        views,
+        None,
+        importances(asked, problem, sample, [view.module for view in views], module_of, seed, 2),
+        {"decisions": len(sample), "repeats": 2},
+        formula(network),
+        examples,
+        {f"f{number}": "void f<`quoted`>()" for number in range(60)},
     )
 
 
 class SummaryTest(unittest.TestCase):
     def test_the_figures_are_those_of_the_policy(self):
-        content = _explanation(states.stock_inliner(15), INLINING, _CALLS).to_json()
+        content = _explanation(states.stock_inliner(15), INLINING, _CALLS)
         costs = [each.features["cost_estimate"][:, 0] for each in _CALLS]
         expected = sum(int(((cost > 5) & (cost < 15)).sum()) for cost in costs)
         self.assertEqual((content["kind"], content["decisions"], content["modules"]), ("explanation", 300, 5))
@@ -74,7 +66,7 @@ class SummaryTest(unittest.TestCase):
         )
 
     def test_examples_differ_and_are_varied_and_clear(self):
-        content = _explanation(states.stock_inliner(15), INLINING, _CALLS).to_json()
+        content = _explanation(states.stock_inliner(15), INLINING, _CALLS)
         examples = content["examples"]
         self.assertTrue(examples)
         for example in examples:
@@ -91,9 +83,7 @@ class SummaryTest(unittest.TestCase):
 
     def test_an_evictors_examples_show_both_candidates(self):
         recorded = [states.eviction(f"m{index}", 20, index) for index in range(3)]
-        content = _explanation(
-            states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded
-        ).to_json()
+        content = _explanation(states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded)
         self.assertEqual(content["differs_from_heuristic"]["share"], 1.0)
         ways = {(each["heuristic"], each["policy"]): each["count"] for each in content["ways_to_differ"]}
         # All states are open to eviction and to none.
@@ -110,12 +100,12 @@ class SummaryTest(unittest.TestCase):
 
     def test_a_clone_has_nothing_to_show(self):
         explanation = _explanation(states.stock_inliner(), INLINING, _CALLS)
-        self.assertEqual((explanation.differs.count, explanation.examples), (0, []))
-        self.assertNotIn("differing decisions", document(explanation_page(explanation.to_json())).decode())
+        self.assertEqual((explanation["differs_from_heuristic"]["count"], explanation["examples"]), (0, []))
+        self.assertNotIn("differing decisions", document(explanation_page(explanation)).decode())
 
     def test_equal_seeds_give_equal_bytes(self):
         def everything(seed):
-            content = _explanation(states.stock_inliner(15), INLINING, _CALLS, seed, rate=0.5).to_json()
+            content = _explanation(states.stock_inliner(15), INLINING, _CALLS, seed, rate=0.5)
             page = explanation_page(content)
             return files.encode_json(content), document(page), html(page)
 
@@ -123,11 +113,11 @@ class SummaryTest(unittest.TestCase):
         self.assertNotEqual(everything(1)[0], everything(2)[0])
 
     def test_what_is_written_is_strict_json(self):
-        content = files.encode_json(_explanation(states.stock_inliner(15), INLINING, _CALLS).to_json())
+        content = files.encode_json(_explanation(states.stock_inliner(15), INLINING, _CALLS))
         json.loads(content, parse_constant=lambda name: self.fail(f"{name} is no JSON"))
 
     def test_the_document_names_everything(self):
-        page = explanation_page(_explanation(states.stock_inliner(15), INLINING, _CALLS).to_json())
+        page = explanation_page(_explanation(states.stock_inliner(15), INLINING, _CALLS))
         text, shown = document(page).decode(), io.StringIO()
         terminal.show(shown, page)
         for part in ("% of 300 decisions differ", "broken (crash)", "cost_estimate", "7: 0, 23: -16.00"):

@@ -38,8 +38,6 @@ def code_digests(root: pathlib.Path = _ROOT) -> dict[str, str]:
     """sha256 of the code in each folder of mlgo, by its name, and of the command modules, by COMMANDS.
 
     Only what this program has counts: of the commands, Bazel gives a program its own one.
-
-    Args: root: mlgo's folder.
     """
     folders = sorted(path.name for path in root.iterdir() if path.is_dir() and path.name not in _ONLY_SHOWN)
     found = {name: _digest_of(root, name) for name in (COMMANDS, *folders)}

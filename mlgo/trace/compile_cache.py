@@ -18,9 +18,7 @@ from mlgo.trace.outcomes import Outcome, read_record
 class CompileCache:
     """Fills the folder of a stage with the cached results of its modules, and stores the new results afterwards.
 
-    Args:
-      cache: where entries are; None: nothing is cached.
-      identity: what all compiles of the run depend on, such as the compiler's digest; JSON values.
+    Args: identity: JSON values that all compiles of the run depend on, such as the compiler's digest.
     """
 
     def __init__(self, cache: Cache | None, identity: Mapping[str, Any]):

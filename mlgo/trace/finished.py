@@ -17,9 +17,8 @@ _SUFFIX = ".json"
 
 
 def open_trace(folder: pathlib.Path, flag: str) -> tuple[Trace, Problem, manifest.Manifest]:
-    """The trace in `folder`, the problem it is of, and its manifest.
+    """The trace in `folder`, the problem it is of, and its manifest; messages call it `flag`.
 
-    Args: flag: what messages call it, such as "--data_path".
     Raises: RunError: there is none, it is unfinished or damaged, or no module in it has a decision.
     """
     remedy = "Give an --output_path that //mlgo:generate_default_trace has finished, or trace/train of a training run"
@@ -46,27 +45,19 @@ def open_trace(folder: pathlib.Path, flag: str) -> tuple[Trace, Problem, manifes
 
 @dataclasses.dataclass(frozen=True)
 class DecisionCounts:
-    """Of one problem.
+    """Of one problem."""
 
-    Attributes:
-      decisions: in all traced modules.
-      functions: of the objects, that have decisions.
-      elsewhere: those of the decisions that are in no function of an object: it was inlined everywhere, or the compiler
-        does not name it.
-      modules: how many modules had which outcome ("traced", "no decisions", "failed", "not in the trace").
-    """
-
-    decisions: int
-    functions: int
+    decisions: int  #: in all traced modules.
+    functions: int  #: of the objects, that have decisions.
+    #: those of the decisions that are in no function of an object: it was inlined everywhere, or the compiler does not
+    #: name it.
     elsewhere: int
+    #: how many modules had which outcome ("traced", "no decisions", "failed", "not in the trace").
     modules: dict[str, int]
 
 
 def stage_folders(folder: pathlib.Path) -> list[pathlib.Path]:
-    """The traces at `folder`: a trace's own folder, or the folder of a run, which has several.
-
-    Raises: RunError: there is none.
-    """
+    """The traces at `folder`: a trace's own folder, or that of a run, which has several. Raises: RunError: none."""
     found = (
         [folder] if (folder / "modules").is_dir() else sorted(path.parent for path in folder.glob("trace/*/modules"))
     )

@@ -14,11 +14,7 @@ _MOST_MODULES = 20
 
 
 def no_decisions(corpus: Corpus, problem: Problem, subject: str | None = None) -> RunError:
-    """The error.
-
-    Args: subject: what messages call the corpus; None: its path.
-    Raises: RunError: a file of the corpus cannot be read.
-    """
+    """The error. Args: subject: what messages call the corpus. Raises: RunError: a file of it cannot be read."""
     why = _reason(corpus, problem)
     remedy = build_advice(problem.levels.advised) if why else "Give a corpus of optimised code with larger functions"
     wrong = f"no function of {len(corpus.modules)} modules has a decision of {problem.name} and a score"

@@ -33,20 +33,14 @@ _AHEAD = 2
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class VocabularyConfig:
-    """How feature values are sampled.
+    """How feature values are sampled."""
 
-    Attributes:
-      quantiles: lines per file, >= 2; 1,000 as in ml-compiler-opt.
-      sample_size: about how many observations are kept of a trace that has more, >= 1. With 50,000, the error of a
-        quantile is at most 0.45 percent of rank (1.96 standard deviations, if all positions of an observation agree).
-      sampling_fraction: of them, the part that is kept, in (0, 1]; ml-compiler-opt's flag.
-      checkpoint_modules: after how many modules the state is saved; changes no output.
-    """
-
-    quantiles: int = 1000
+    quantiles: int = 1000  #: lines per file, >= 2; 1,000 as in ml-compiler-opt.
+    #: about how many observations are kept of a trace that has more, >= 1. With 50,000, the error of a quantile is at
+    #: most 0.45 percent of rank (1.96 standard deviations, if all positions of an observation agree).
     sample_size: int = 50_000
-    sampling_fraction: float = 1.0
-    checkpoint_modules: int = 4096
+    sampling_fraction: float = 1.0  #: of them, the part that is kept, in (0, 1]; ml-compiler-opt's flag.
+    checkpoint_modules: int = 4096  #: after how many modules the state is saved; changes no output.
 
     def __post_init__(self):
         if self.quantiles < 2 or self.sample_size < 1 or self.checkpoint_modules < 1:

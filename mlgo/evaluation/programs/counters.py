@@ -19,10 +19,10 @@ import pathlib
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, Protocol
 
-from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.program import Program, ProgramRun
 from mlgo.evaluation.programs.running import run_program
 from mlgo.evaluation.programs.target import Target
 from mlgo.identity.programs import program_identity
@@ -86,6 +86,19 @@ def parse_cachegrind(text: str) -> Counts:
     return counts
 
 
+def _counts_of_runs(
+    runs: Iterator[tuple[ProgramRun, child.Ended, str]], path: pathlib.Path, parse: Callable[[str], Counts]
+) -> tuple[dict[str, Counts], dict[str, str]]:
+    """As Counter.count. Args: path: where each of `runs` writes its counts."""
+    counts: dict[str, Counts] = {}
+    digests: dict[str, str] = {}
+    for run, _, digest in runs:
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        counts[run.name], digests[run.name] = parse(text), digest
+        path.unlink()
+    return counts, digests
+
+
 @dataclasses.dataclass(frozen=True)
 class Cachegrind:
     """Attributes: valgrind: the program; tools: folder of its tools, None: where it was installed."""
@@ -103,19 +116,13 @@ class Cachegrind:
         return digest_of_json(list(map(program_identity, [self.valgrind, *tools])))
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        counts: dict[str, Counts] = {}
-        digests: dict[str, str] = {}
         with tempfile.TemporaryDirectory(prefix="mlgo-cachegrind-") as folder:
             path = pathlib.Path(folder, "counts")
             # Loads and stores are counted only with simulated caches.
             options = ("-q", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={path}", "--vgdb=no")
-            prefix = [str(self.valgrind), *options]
             environment = {} if self.tools is None else {"VALGRIND_LIB": str(self.tools)}
-            for run, _, digest in run_program(program, image, prefix, environment):
-                text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-                counts[run.name], digests[run.name] = parse_cachegrind(text), digest
-                path.unlink()
-        return counts, digests
+            runs = run_program(program, image, [str(self.valgrind), *options], environment)
+            return _counts_of_runs(runs, path, parse_cachegrind)
 
 
 def cachegrind_from_flags(path: str | None) -> Cachegrind:
@@ -158,16 +165,10 @@ class Emulator:
         return self.target.digest()
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        counts: dict[str, Counts] = {}
-        digests: dict[str, str] = {}
         with tempfile.TemporaryDirectory(prefix="mlgo-qemu-") as folder:
             path = pathlib.Path(folder, "counts")
             prefix = [*self.target.emulator, "-plugin", f"{self.target.plugin},out={path}"]
-            for run, _, digest in run_program(program, image, prefix):
-                text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-                counts[run.name], digests[run.name] = parse_plugin(text), digest
-                path.unlink()
-        return counts, digests
+            return _counts_of_runs(run_program(program, image, prefix), path, parse_plugin)
 
 
 #: Event -> our name. Instructions have a name of their own, because Cachegrind counts instructions too.
