@@ -72,7 +72,11 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
     own_differs = None
     if own:
         counts = _of_modules(
-            explainer, own, modules, True, lambda decided, answers: (decided.module, _count(decided, answers))
+            explainer,
+            own,
+            modules,
+            True,
+            lambda decided, answers: (decided.module, (int(answers.known_differs.sum()), len(decided))),
         )
         own_differs = share_of(dict(counts), seed) if counts else None
     out = explainer.folder.path
@@ -137,10 +141,6 @@ def _of_modules(
     finally:
         shown.close()
     return found
-
-
-def _count(decided: RecordedDecisions, answers: Replay) -> tuple[int, int]:
-    return int(answers.known_differs.sum()), len(decided)
 
 
 def _drawn(corpus: Corpus, request: CorpusRequest) -> Corpus:

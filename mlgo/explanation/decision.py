@@ -89,7 +89,7 @@ def explain(
     place = {n: index for index, n in enumerate(open_ones)}
     explained = []
     for n in decisions:
-        own, other = replayed.policy[n], _heuristic_of(replayed, n)
+        own, other = replayed.policy[n], None if replayed.heuristic is None else replayed.heuristic[n]
         differs = None if replayed.differs is None else bool(replayed.differs[n])
         choosing = replayed.observations.kind == "categorical"
         alternative = replayed.alternative(n)
@@ -133,10 +133,6 @@ def _reasons(
         for feature, adds in zip(features, contributions)
     ]
     return tuple(sorted(reasons, key=lambda reason: (-abs(reason.adds), reason.feature)))
-
-
-def _heuristic_of(replayed: Replay, n: int) -> float | None:
-    return None if replayed.heuristic is None else replayed.heuristic[n]
 
 
 def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float) -> dict[str, float]:

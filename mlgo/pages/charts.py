@@ -10,6 +10,14 @@ from mlgo.evaluation.statistics import RatioSummary
 from mlgo.pages.change import Change, Tone
 from mlgo.pages.numbers import number, share_text
 
+#: (x, y) of a line, in the units of the chart.
+Points = Sequence[tuple[float, float]]
+#: Upper ends of the bins of a histogram, percent; larger changes are in the last bin. Half a percent is one
+#: instruction in a function of 200.
+_BINS = (-20.0, -10.0, -5.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+#: The bins' ends that have a label.
+_LABELLED = (0, 2, 4, 8, 10, 12)
+
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
@@ -69,17 +77,6 @@ class Scale:
 def _round_step(step: float) -> float:
     power = 10.0 ** math.floor(math.log10(step))
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= step * (1.0 - 1e-9))
-
-
-#: (x, y) of a line, in the units of the chart.
-Points = Sequence[tuple[float, float]]
-
-#: Upper ends of the bins of a histogram, percent; larger changes are in the last bin. Half a percent is one
-#: instruction in a function of 200.
-_BINS = (-20.0, -10.0, -5.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-
-#: The bins' ends that have a label.
-_LABELLED = (0, 2, 4, 8, 10, 12)
 
 
 @dataclasses.dataclass(frozen=True)

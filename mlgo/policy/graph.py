@@ -130,10 +130,6 @@ def _normal(seeds: tuple[int, int], shape) -> tf.Tensor:
     return tf.raw_ops.RandomStandardNormal(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1])
 
 
-def _types_of(inputs: dict[str, tf.Tensor], names: list[str]) -> list[tf.DType]:
-    return list(dict.fromkeys(inputs[name].dtype for name in names))
-
-
 def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int) -> tf.Tensor:
     """float32 [P, D], the levels of all positions."""
     embeddings = [name for name in normalizer.tensors if positions == 1 and inputs[name].shape.num_elements() > 1]
@@ -142,7 +138,8 @@ def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int
     # repeated.
     single = [name for name in features if positions > 1 and inputs[name].shape.num_elements() == 1]
     unlike = [name for name in features if inputs[name].dtype != tf.float32 and name not in single]
-    groups = [[name for name in unlike if inputs[name].dtype == dtype] for dtype in _types_of(inputs, unlike)]
+    types = dict.fromkeys(inputs[name].dtype for name in unlike)
+    groups = [[name for name in unlike if inputs[name].dtype == dtype] for dtype in types]
     whole = [name for group in groups for name in group]
     order = whole + [name for name in features if name not in whole and name not in single] + single
     # Whole features of a type are converted together: one cast instead of five.

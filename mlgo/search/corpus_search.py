@@ -28,6 +28,14 @@ from mlgo.search.moves import packed
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 
+#: Kinds of files of a module.
+_DECISIONS, _RESULT = "decisions", "json"
+#: Content of the result of a module that could not be compiled.
+_NOTHING_FOUND = {"best": None}
+_REMEDY = "Delete the folder and run again"
+#: Changes that were not tried, of which a result names so many.
+_NEXT_TRIES = 3
+
 #: Searches under way for each worker: while one waits for a single compile, the others keep the workers busy.
 _SEARCHES_PER_WORKER = 8
 
@@ -90,15 +98,6 @@ class _Running:
             self.has_ended = True
 
 
-#: Kinds of files of a module.
-_DECISIONS, _RESULT = "decisions", "json"
-#: Content of the result of a module that could not be compiled.
-_NOTHING_FOUND = {"best": None}
-_REMEDY = "Delete the folder and run again"
-#: Changes that were not tried, of which a result names so many.
-_NEXT_TRIES = 3
-
-
 @dataclasses.dataclass(frozen=True)
 class ModuleResult:
     """What the search of a module found. All sizes are bytes that count (mlgo/score/code_size.py)."""
@@ -156,7 +155,8 @@ class CorpusSearch:
         left = [module for module in modules if not (self.has(folder, module) or self._fetched(folder, module, done))]
         # The largest first: at the end no single one is waited for.
         left.sort(key=lambda module: (-module.bitcode_size, module.name))
-        for module, found in self._found(left):
+        searches = ((module, self._search_of(module)) for module in left)
+        for module, found in side_by_side(searches, self.setup, self.model_dir, self._build):
             _write(folder, module, found)
             if self.cache is not None and found is not None:
                 names = (_RESULT, _DECISIONS)
@@ -176,10 +176,6 @@ class CorpusSearch:
             files.write_atomically(_path(folder, module.name, name), found[name])
         done(module)
         return True
-
-    def _found(self, modules: Iterable[Module]) -> Iterator[tuple[Module, Found | None]]:
-        searches = ((module, self._search_of(module)) for module in modules)
-        return side_by_side(searches, self.setup, self.model_dir, self._build)
 
     def _search_of(self, module: Module) -> Search:
         compiles = self.compiles[module.name]

@@ -26,6 +26,13 @@ from mlgo.search.decision_file import EvictionSection, read_all, written
 from mlgo.trace.compile_cache import key_of
 from mlgo.trace.setup import CompileSetup
 
+_REPORT = "found.tsv"
+_DECISIONS = f"{_REPORT}.decisions"
+#: Of the two files of a result; the last one is written last.
+_SUFFIXES = (_REPORT_SUFFIX, _DECISIONS_SUFFIX) = (".tsv", ".decisions")
+_REMEDY = "Delete the folder and run again"
+_COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries", "curve")
+
 #: A function gets at most so many times the average.
 _MOST = 4
 #: Halvings of the interval in which the flips per root of cost are sought: costs differ by many orders of magnitude.
@@ -72,14 +79,6 @@ def flips_per_root_cost(tries: Mapping[str, int], costs: Mapping[str, Sequence[f
         middle = (low + high) / 2
         low, high = (middle, high) if taken(middle) <= left else (low, middle)
     return low
-
-
-_REPORT = "found.tsv"
-_DECISIONS = f"{_REPORT}.decisions"
-#: Of the two files of a result; the last one is written last.
-_SUFFIXES = (_REPORT_SUFFIX, _DECISIONS_SUFFIX) = (".tsv", ".decisions")
-_REMEDY = "Delete the folder and run again"
-_COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries", "curve")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.corpora.coverage import Coverage
@@ -196,18 +196,7 @@ def _totals(sides: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {side: sum(sizes.values()) for side, sizes in sides.items()}
 
 
-def _module_rows(modules: Mapping[str, ModuleResult]) -> list[Sequence[Any]]:
-    return [
-        (
-            name,
-            each.questions,
-            each.compiles,
-            each.tried,
-            int(each.complete),
-            each.default,
-            each.policy,
-            each.best,
-            each.untried,
-        )
-        for name, each in sorted(modules.items())
-    ]
+def _module_rows(modules: Mapping[str, ModuleResult]) -> Iterator[Sequence[Any]]:
+    for name, each in sorted(modules.items()):
+        values = {**dataclasses.asdict(each), "module": name, "complete": int(each.complete)}
+        yield [values[column] for column in _MODULE_COLUMNS]

@@ -43,18 +43,15 @@ class Examples:
         )
 
 
-def examples_of(
-    modules: Mapping[str, tuple[Mapping[str, Mapping[str, int]], Mapping[str, int]]], names: Sequence[str] | None = None
-) -> Examples:
-    """Examples of modules, each (properties by function, code bytes by function), with the features `names`."""
+def examples_of(modules: Mapping[str, tuple[Mapping[str, Mapping[str, int]], Mapping[str, int]]]) -> Examples:
+    """Examples of modules, each (properties by function, code bytes by function); features are sorted by name."""
     rows = [
         (module, function, properties, code[function])
         for module, (functions, code) in sorted(modules.items())
         for function, properties in sorted(functions.items())
         if code.get(function, 0) > 0
     ]
-    if names is None:
-        names = sorted(rows[0][2]) if rows else ()
+    names = sorted(rows[0][2]) if rows else []
     return Examples(
         modules=tuple(row[0] for row in rows),
         functions=tuple(row[1] for row in rows),

@@ -24,6 +24,15 @@ from mlgo.evaluation.sides import Side
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
+LEVEL = "-O2"
+#: Counted events; the first one is the headline.
+COUNTS = ("instructions", "data_references", "loads", "stores")
+#: Sizes of the image, which stand beside what it executes.
+SIZES = ("code_bytes",)
+IMAGE = "program"
+#: The same of programs whose code the linker generated: kind of LTO -> event -> name.
+LTO_COUNTS = {kind: {event: f"{event}_{kind}_lto" for event in COUNTS} for kind in LTO_KINDS}
+
 #: Names of measures that are times of a benchmark begin with it.
 BENCHMARK = "benchmark "
 _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -82,16 +91,6 @@ def _nanoseconds(entry: Mapping[str, Any]) -> float:
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"cpu_time {value} of {entry['name']!r}")
     return value
-
-
-LEVEL = "-O2"
-#: Counted events; the first one is the headline.
-COUNTS = ("instructions", "data_references", "loads", "stores")
-#: Sizes of the image, which stand beside what it executes.
-SIZES = ("code_bytes",)
-IMAGE = "program"
-#: The same of programs whose code the linker generated: kind of LTO -> event -> name.
-LTO_COUNTS = {kind: {event: f"{event}_{kind}_lto" for event in COUNTS} for kind in LTO_KINDS}
 
 
 def build_and_count(
