@@ -21,9 +21,7 @@ from mlgo.trace.setup import CompileSetup
 
 @dataclasses.dataclass(frozen=True)
 class Explainer:
-    """A policy, its digest, and the corpus that it is explained on. Attributes: cxxfilt: llvm-cxxfilt; None: names stay
-    mangled.
-    """
+    """A policy, its digest, and the corpus that it is explained on; `cxxfilt` None: names stay mangled."""
 
     problem: Problem
     policy: AnyPolicy
@@ -39,9 +37,7 @@ class Explainer:
         return queried_policy(self.policy, self.problem)
 
     def compiled(self, name: str, corpus: Corpus, under_policy: bool) -> pathlib.Path:
-        """The folder with the decisions recorded in `corpus`, compiled where needed. Raises: RunError: too many modules
-        fail.
-        """
+        """The folder with the decisions recorded in `corpus`. Raises: RunError: too many modules fail."""
         side = "policy" if under_policy else "default"
 
         def work(folder: pathlib.Path) -> Mapping[str, int]:

@@ -23,9 +23,7 @@ from mlgo.run.determinism import generator
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """A share of decisions, in [0, 1], with its 95 % bootstrap interval over modules; `count` is a mean over
-    repeats.
-    """
+    """A share of decisions, in [0, 1], with its 95 % bootstrap interval over modules; `count` may be a mean."""
 
     count: float
     total: int
@@ -105,9 +103,7 @@ def importances(
 def permuted_levels(
     problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
-    """[M, D]: the sample's levels with one feature permuted, whose `columns` are bool [D]; see the module's
-    docstring.
-    """
+    """[M, D]: the sample's levels with one feature permuted; `columns` are bool [D]. See the module's docstring."""
     source = np.arange(sample.row_count)
     if sample.kind == "categorical" and problem.observation_spec(feature).element_count == 1:
         source = sample.offsets[:-1][random.permutation(len(sample))][sample.row_observation()]

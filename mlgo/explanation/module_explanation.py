@@ -35,9 +35,7 @@ class FunctionRequest:
 
 
 def explain_module(explainer: Explainer, module: str, request: FunctionRequest) -> None:
-    """Prints the report of a function, or lists the module's. Raises: RunError: no such decision, or an ambiguous
-    name.
-    """
+    """Prints the report of a function, or lists the module's. Raises: RunError: a name is unknown or ambiguous."""
     corpus = explainer.corpus.select([module])
     folders = [explainer.compiled(f"modules/{module}", corpus, under_policy) for under_policy in (False, True)]
     default, policy = (explainer.replayed(folders[own], module, check=bool(own)) for own in (0, 1))

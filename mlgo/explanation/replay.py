@@ -74,8 +74,7 @@ class Replay:
         return self.differs
 
     def alternative(self, decision: int) -> int | None:
-        """The row that a categorical choice is compared with: the heuristic's or, where they agree, the second
-        choice's."""
+        """The row that a categorical choice is compared with: the heuristic's, else the second choice's."""
         if self.observations.kind != "categorical":
             return None
         if self.heuristic is not None and self.differs is not None and self.differs[decision]:

@@ -54,10 +54,7 @@ class ModuleView:
 
 
 def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
-    """The figures of a module in which the heuristic's decisions are known.
-
-    Args: rate: fraction of its states to sample, in (0, 1].
-    """
+    """The figures of a module, of whose states the fraction `rate`, in (0, 1], is sampled."""
     random = generator(seed, "sample", recorded.module)
     sampled = np.flatnonzero(random.random(len(recorded)) < rate)
     found = [

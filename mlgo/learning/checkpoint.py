@@ -53,9 +53,7 @@ _REMEDY = "Delete the directory to start this stage afresh, or restore it from a
 
 
 def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The arrays as .npz bytes: sorted by name, without numpy.savez's time stamps. Raises: ValueError: Python
-    objects.
-    """
+    """The arrays as .npz bytes: sorted by name, without time stamps. Raises: ValueError: Python objects."""
     return _archive_of(arrays).getvalue()
 
 
@@ -129,9 +127,7 @@ def save_checkpoint(
 
 
 def remove_superseded(folder: str | os.PathLike[str], name: str) -> None:
-    """Deletes arrays that checkpoint `name` had before its current ones: a process killed while saving leaves them
-    behind.
-    """
+    """Deletes former arrays of checkpoint `name`, which a process killed while saving leaves behind."""
     folder = pathlib.Path(folder)
     current = _manifest(folder / f"{name}.json").read("arrays", str)
     for old in folder.glob(f"{name}-*.npz"):

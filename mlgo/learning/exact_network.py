@@ -115,9 +115,7 @@ def greedy_decisions(logits: np.ndarray, observations: Observations) -> np.ndarr
 
 
 def exact_network(weights: Weights) -> ExactNetwork:
-    """The policy part of `weights` on the grid. Raises: RunError: a weight is not finite, or too large for a useful
-    grid.
-    """
+    """The policy part of `weights` on the grid. Raises: RunError: a weight is not finite, or too large for it."""
     hidden = []
     unit, top = LEVEL_SCALE, TOP_LEVEL
     for index, (kernel, bias) in enumerate(layer_arrays(weights, "policy")):

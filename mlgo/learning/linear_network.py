@@ -40,9 +40,7 @@ def linear_network(template: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork
 
 
 def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
-    """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32's precision; None: it is not
-    such a network.
-    """
+    """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32; None: it did not."""
     kernel = np.asarray(network.weights["policy/0/kernel"], np.float64)
     bias = np.asarray(network.weights["policy/0/bias"], np.float64)
     effect = np.append(kernel[:, 0] * _STEP, bias[0] * _STEP - TOP_LOGIT)

@@ -84,9 +84,7 @@ class Observations:
 
     @property
     def chosen_values(self) -> np.ndarray:
-        """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the
-        output.
-        """
+        """[N], what was decided as distribution.py takes it: int32, the row; or float32, the output."""
         return self.chosen.astype(np.int32) if self.kind == "categorical" else self.numbers
 
     def row_observation(self) -> np.ndarray:
@@ -124,9 +122,7 @@ def rows_of(offsets: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 def minibatches(count: int, size: int, seed: int, *stream: int | str) -> list[np.ndarray]:
-    """Indices 0 .. count - 1 in random order, in equal parts of at most `size`: no small remainder, and none left
-    out.
-    """
+    """Indices 0 .. count - 1 in random order, in equal parts of at most `size`, without a small remainder."""
     return np.array_split(generator(seed, *stream).permutation(count), math.ceil(count / size))
 
 

@@ -18,8 +18,7 @@ def html(page: Page) -> bytes:
 
 
 def svg(chart: Lines) -> bytes:
-    """`chart` as an image file of 800 by 440 pixels that follows the reader's colour scheme; equal charts give equal
-    bytes."""
+    """`chart` as an image file of 800 by 440 pixels in the reader's colour scheme; equal charts give equal bytes."""
     return _rendered("chart.svg", chart=chart)
 
 

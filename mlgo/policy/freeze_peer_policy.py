@@ -28,9 +28,7 @@ REMEDY = "Name the folder saved_policy of a training with ml-compiler-opt, or th
 
 
 def frozen_graph(policy: pathlib.Path, problem: Problem) -> PolicyGraph:
-    """The policy as a graph of constants. Raises: RunError: as `read_checked`; or TensorFlow cannot restore the
-    weights.
-    """
+    """The policy as a graph of constants. Raises: RunError: as `read_checked`, or weights cannot be restored."""
     import tensorflow as tf  # Slow to import.
     from tensorflow.python.tools import saved_model_aot_compile
 

@@ -132,9 +132,7 @@ def output_spec(problem: Problem) -> bytes:
 def write_model(
     folder: str | os.PathLike[str], problem: Problem, model: bytes, temporary: bool = False
 ) -> pathlib.Path:
-    """A directory that LLVM's model flag of `problem` accepts; returns it. `temporary` ones are not flushed to the
-    disk.
-    """
+    """A directory for LLVM's model flag of `problem`; returns it. `temporary` ones are not flushed to disk."""
     folder = pathlib.Path(folder)
     write = write_temporary if temporary else write_atomically
     write(folder / MODEL_FILE, model)
@@ -164,10 +162,7 @@ def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> T
 
 
 def converted_model(graph: PolicyGraph) -> bytes:
-    """The TFLite model of a graph without variables, named as LLVM wants it.
-
-    Raises: any exception of TensorFlow's converter.
-    """
+    """The TFLite model of a graph without variables, named as LLVM wants it. Raises: any of the converter's."""
     return _normalise(_convert(graph), graph)
 
 

@@ -60,9 +60,7 @@ class Vocabulary:
 
 
 def vocabulary_in(path: pathlib.Path) -> Vocabulary:
-    """The identity of the vocabulary in a file. Raises: RunError: it is absent, irregular, too large, or no
-    vocabulary.
-    """
+    """The identity of the vocabulary in a file. Raises: RunError: it is absent, too large, or no vocabulary."""
     content = read_file(path, _MOST_BYTES, "IR2Vec vocabulary", _REMEDY)
     try:
         parsed = json.loads(content)

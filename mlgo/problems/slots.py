@@ -25,9 +25,7 @@ def selector_option(problem_name: str, policy_name: str) -> list[str]:
 
 
 def slot_arguments(problem_name: str) -> dict[str, Any]:
-    """The arguments of `Problem` that its slot determines. Raises: ValueError: no slot is for a problem of this
-    name.
-    """
+    """The arguments of `Problem` that its slot determines. Raises: ValueError: no slot is for this problem."""
     for name, slot in policy_slots().items():
         if slot["problem"] == problem_name:
             flags = {field: slot[field] for field in ("advisor_flag", "interactive_flag")}

@@ -15,7 +15,7 @@ _LONGEST_FIELD = 16 * 1024 * 1024
 
 
 def functions_table(content: bytes, read: str) -> dict[str, list[Row]]:
-    """functions.csv of a training run: side -> rows. Raises: RunError: `read` is no such table; names the line."""
+    """functions.csv of a training run: side -> rows. Raises: RunError: it is no such table; names the line."""
     lines = _lines(content, read, ("module", "function", "default_score", "seen_in_training"))
     found: dict[str, list[Row]] = {}
     for number, line in lines:
@@ -27,9 +27,7 @@ def functions_table(content: bytes, read: str) -> dict[str, list[Row]]:
 
 
 def modules_table(content: bytes, read: str) -> dict[tuple[str, str], list[Row]]:
-    """modules.csv of an evaluation: (corpus, side) -> rows. Raises: RunError: `read` is no such table; names the
-    line.
-    """
+    """modules.csv of an evaluation: (corpus, side) -> rows. Raises: RunError: it is no such table."""
     found: dict[tuple[str, str], list[Row]] = {}
     for number, line in _lines(
         content, read, ("corpus", "policy", "module", "function", "default_score", "score", "ratio")

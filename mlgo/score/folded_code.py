@@ -106,9 +106,7 @@ class AddedCode:
 
 
 def with_folds(scores: FunctionScores, content: bytes | None, module: str) -> dict[str, FunctionScore]:
-    """`scores` with the fold identities of functions in `content`, the module's object. Raises: RunError: it is
-    damaged.
-    """
+    """`scores` with the fold identities of functions in the module's object. Raises: RunError: it is damaged."""
     folds = {} if content is None else fold_identities(content, module)
     return {name: dataclasses.replace(score, fold=folds.get(name)) for name, score in scores.items()}
 

@@ -193,9 +193,7 @@ class CorpusSearch:
 
 
 def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, ModuleResult]:
-    """Module → what its search found, unless it could not be compiled. Raises: RunError: a file is missing or
-    damaged.
-    """
+    """Module → what its search found, if it could be compiled. Raises: RunError: a file is missing or damaged."""
     found = {}
     for module in modules:
         path = _path(folder, module.name, _RESULT)

@@ -154,9 +154,7 @@ class _Search:
         )
 
     def _tried(self, moves: Sequence[Move], most: int) -> _Returning[list[Move]]:
-        """Tries moves in at most `most` compiles, those together that touch nothing in common; returns those that
-        help.
-        """
+        """Tries moves, those together that touch nothing in common; returns those that help, the best first."""
         groups = packed(moves, most)
         fixed = self._best.all_given
         attempts = [

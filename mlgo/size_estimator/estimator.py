@@ -193,8 +193,6 @@ def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:
 
 
 def instructions_alone(training: Examples, examples: Examples) -> np.ndarray:
-    """Estimates by counting IR instructions, float64 [N] bytes: the training functions' bytes per instruction times
-    them.
-    """
+    """Estimates by the training functions' bytes per IR instruction alone, float64 [N] bytes."""
     column = training.names.index("TotalInstructionCount")
     return examples.features[:, column] * (training.code_bytes.sum() / training.features[:, column].sum())

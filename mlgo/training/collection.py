@@ -124,9 +124,7 @@ def compile_jobs(
 
 @dataclasses.dataclass(frozen=True)
 class Scoring:
-    """How compiles of a corpus are scored. Attributes: default: module name -> its record under the compiler's
-    default.
-    """
+    """How compiles of a corpus are scored. `default`: module name -> its record under the compiler's default."""
 
     problem: Problem
     corpus_score: CorpusScore

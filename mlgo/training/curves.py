@@ -16,9 +16,7 @@ _QUANTILES = (("p05", "p95", "5 to 95 of 100 compiles", "outer"), ("p25", "p75",
 
 
 def learning_curve(iterations: Records, validations: Records, chosen: int) -> Lines:
-    """The validation score with the mean of the training scores behind it. Args: chosen: the iteration that was
-    shipped.
-    """
+    """The validation score with the mean of the training scores; `chosen` is the iteration that was shipped."""
     curve = validation_curve(validations, chosen)
     means = Series("while exploring (training modules)", _rewards(iterations, "mean"), "second")
     return dataclasses.replace(
@@ -30,9 +28,7 @@ def learning_curve(iterations: Records, validations: Records, chosen: int) -> Li
 
 
 def validation_curve(validations: Records, chosen: int | None) -> Lines:
-    """The validation score over iterations with its interval. Args: chosen: the iteration whose weights the policy
-    has.
-    """
+    """The validation score over iterations with its interval. Args: chosen: the iteration of the policy."""
     changes = {
         record["iteration"]: Change.of_ratios(record["geometric_mean"], record["low"], record["high"])
         for record in validations

@@ -26,9 +26,7 @@ ESTIMATION_INPUTS = ("size_estimator", "opt")
 
 @dataclasses.dataclass(frozen=True)
 class Estimation:
-    """Inputs of estimated code sizes: estimator.json of //mlgo:train_size_estimator, and an opt of the clang's
-    version.
-    """
+    """Inputs of estimated code sizes: estimator.json of //mlgo:train_size_estimator; an opt of the clang's LLVM."""
 
     size_estimator: pathlib.Path
     opt: pathlib.Path

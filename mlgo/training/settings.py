@@ -82,9 +82,7 @@ class RunSettings:
 
 @dataclasses.dataclass(frozen=True)
 class Configurations:
-    """The settings of all parts of a run, `learner` those of its algorithm. Every field is part of the run's
-    identity.
-    """
+    """The settings of all parts of a run, `learner` the algorithm's. Every field is part of its identity."""
 
     run: RunSettings
     vocabulary: VocabularyConfig

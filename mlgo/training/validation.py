@@ -29,9 +29,7 @@ _CANDIDATES = "candidates"
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """Weights that have learned from `iteration` iterations, and the mean of their ratios; below 1 beats the
-    default.
-    """
+    """Weights that have learned from so many iterations, and their mean ratio; below 1 beats the default."""
 
     iteration: int
     ratio: float

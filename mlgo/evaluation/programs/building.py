@@ -68,9 +68,7 @@ class Toolchain:
         return flags
 
     def digest(self, libraries: Sequence[str] = (), directory: pathlib.Path = pathlib.Path("/")) -> str:
-        """Digest of linker, driver, target, and all files that a link with `libraries` in `directory` reads besides
-        objects.
-        """
+        """Digest of linker, driver, target, and all files besides objects that a link with `libraries` reads."""
         return _digest_of_links(self, tuple(libraries), directory)
 
     def link_flags(self) -> list[str]:
@@ -207,9 +205,7 @@ def link(
     image: pathlib.Path,
     flags: Sequence[str] = (),
 ) -> pathlib.Path:
-    """Links a static, stripped program at `image` without unused sections; returns the linker's map. Raises:
-    BuildFailure.
-    """
+    """Links a static, stripped program without unused sections; returns the linker's map. Raises: BuildFailure."""
     map_path = image.with_name(image.name + ".map")
     command = [
         str(toolchain.driver),

@@ -133,9 +133,7 @@ class _Packages(Mapping[str, pathlib.Path]):
 
 
 def packages_from_flags(values: Sequence[str]) -> Mapping[str, pathlib.Path]:
-    """Package name -> source tree: the command's and those of --package. Raises: RunError: a value is not
-    NAME=FOLDER.
-    """
+    """Package name -> source tree, with those of --package. Raises: RunError: a value is not NAME=FOLDER."""
     found: dict[str, pathlib.Path] = {}
     for value in values:
         name, separator, path = value.partition("=")

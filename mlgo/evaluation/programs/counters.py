@@ -59,9 +59,7 @@ class Counter(Protocol):
     def digest(self) -> str: ...
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        """(counts, digest of the output), both by run. Raises: RunFailure: a run fails; CounterFailure: the counter
-        does.
-        """
+        """(counts, digest of the output), both by run. Raises: RunFailure: of a run; CounterFailure."""
         ...
 
 
@@ -197,9 +195,7 @@ class Perf:
         return [str(self.program), "stat", "-x", ",", "-e", ",".join(self.events), "-o", str(output), "--"]
 
     def parse(self, text: str) -> dict[str, float]:
-        """Measure -> count in what `perf stat -x,` wrote, without absent events. Raises: CounterFailure: a line is
-        malformed.
-        """
+        """Measure -> count in the output of `perf stat -x,`. Raises: CounterFailure: a line is malformed."""
         found = {}
         for row in csv.reader(line for line in text.splitlines() if line.strip() and not line.startswith("#")):
             if len(row) < 3:

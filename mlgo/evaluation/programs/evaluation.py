@@ -171,8 +171,7 @@ class ProgramEvaluation:
     def cost(
         self, programs: Sequence[Program], sides: Sequence[Side], level: str, settings: CostSettings
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """The compile cost at `level`: (side -> measure -> figures as cost.summarize_cost, omitted program ->
-        reason)."""
+        """The cost at `level`: (side -> measure -> figures as cost.summarize_cost, omitted program -> reason)."""
         chosen = {program.name: cost.chosen_sources(program, settings.sources) for program in programs}
         bar = progress.start(f"cost at {level}", sum(map(len, chosen.values())), "sources")
         samples: cost.Samples = {}

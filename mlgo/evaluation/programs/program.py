@@ -80,9 +80,7 @@ class Program:
     exports: pathlib.Path | None = None
 
     def level_note(self, measured: Sequence[str]) -> str | None:
-        """A line for the user when its build has other optimisation levels than those that are `measured`, else
-        None.
-        """
+        """A line for the user when its build has other optimisation levels than `measured`, else None."""
         if not set(self.levels) - set(measured):
             return None
         return (

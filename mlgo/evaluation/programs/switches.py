@@ -86,9 +86,7 @@ Figures = dict[str, int]
 
 
 def groups(target: str, names: Collection[str] = ()) -> list[list[Switches]]:
-    """The rows of the target of this name, those together whose compiles are equal. Args: names: besides BASE; empty:
-    all.
-    """
+    """The rows of the target of this name, those together whose compiles are equal. Args: names: empty: all."""
     found: dict[tuple[tuple[str, ...], str | None], list[Switches]] = {}
     for row in ROWS:
         if row.is_for(target) and (not names or row.name in names or row == BASE):

@@ -137,9 +137,7 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
 
 
 def benchmark_lines(totals: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:
-    """The mean change over a program's benchmarks on each side, with its interval over them, and the worst
-    benchmark.
-    """
+    """The mean change over a program's benchmarks by side, with its interval, and the worst benchmark."""
     sides = list(dict.fromkeys(side for of_program in totals.values() for side in of_program))
     lines = markdown_head(["program", "benchmarks", *(title for side in sides for title in (side, f"{side}: worst"))])
     for program, of_program in totals.items():

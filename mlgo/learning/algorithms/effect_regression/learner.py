@@ -93,9 +93,7 @@ class EffectLearner(Learner):
         return self._network
 
     def state(self) -> dict[str, np.ndarray]:
-        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, the number of
-        updates.
-        """
+        """Start and effects, float64 [D + 1], the weighted equations of all iterations, the number of updates."""
         return {
             "updates": np.array(self.updates, np.int64),
             "start": self._start,
