@@ -17,7 +17,7 @@ from mlgo.project.compiling import Units
 from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.measuring import Measuring, rows_not_tried
-from mlgo.project.precompiled import reads_precompiled_header
+from mlgo.project.precompiled import headers_of, reads_precompiled_header
 from mlgo.project.programs import Program, built_name, choose, is_question, programs_of
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.size import has_brotli
@@ -141,10 +141,12 @@ def _notes(
             f"{unoptimized} of {len(parts.units)} units are compiled at -O0, and the changes are against that."
             " Release builds are at -O2: CMake -DCMAKE_BUILD_TYPE=Release, meson --buildtype=release"
         )
-    precompiled = sum(map(reads_precompiled_header, parts.units.values()))
-    if precompiled:
+    as_text = sum(
+        reads_precompiled_header(unit) and not headers_of(unit, parts.build.headers) for unit in parts.units.values()
+    )
+    if as_text:
         notes.append(
-            f"{precompiled} of {len(parts.units)} units read a precompiled header in the build, and its text here:"
+            f"{as_text} of {len(parts.units)} units read a precompiled header in the build, and its text here:"
             " compile times are longer than those of `mlgo build`"
         )
     machines = sorted({one.machine for one in programs})
@@ -184,9 +186,10 @@ def _write(
     lines = [*first, *_closing(asked, measured, chosen, program, parts, flags.output)]
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     content = artefact.content_of(project, compiler, asked, program.link.output, measured, chosen, sources, others)
-    text = page.render(built_name(program), asked, lines, measured, chosen, others, notes)
+    config = artefact.config_of(chosen) if chosen else []
+    text = page.render(built_name(program), asked, lines, measured, chosen, config, others, notes)
     artefact.write(flags.output.absolute(), content, chosen, text)
-    print("\n".join([*first, *page.table(measured), "", *lines]))
+    print("\n".join([*first, *page.table(measured, asked.unit), "", *lines]))
 
 
 def _closing(

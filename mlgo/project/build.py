@@ -28,10 +28,10 @@ class Build:
     def __init__(self, commands: Iterable[Made]):
         self.units: dict[str, Compile] = {}
         self.links: dict[str, Link] = {}
-        self.headers: dict[str, str] = {}
+        self.headers: dict[str, Header] = {}
         for one in commands:
             if isinstance(one, Header):
-                self.headers[one.output] = one.source
+                self.headers[one.output] = one
                 continue
             self.units.pop(one.output, None)
             self.links.pop(one.output, None)

@@ -67,10 +67,20 @@ class Link:
 
 @dataclasses.dataclass(frozen=True)
 class Header:
-    """A command that precompiles a header: absolute paths of its text and of what it makes."""
+    """A command that precompiles a header.
+
+    Attributes:
+      source, output: absolute paths of its text and of what it makes.
+      tool, directory, seconds: as of the record.
+      words: options and text, without what names outputs; empty where clang did not make it.
+    """
 
     source: str
     output: str
+    tool: str = ""
+    directory: str = ""
+    words: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 #: Evaluated by Python 3.9, which has no `|` of classes.
@@ -89,11 +99,9 @@ def understand(record: Record) -> list[Made]:
     sources = {place: kind for place, kind in inputs.items() if kind is not None}
     output = next((one.value for one in reversed(given) if one.name == "-o"), None)
     kept = {place: one for place, one in enumerate(given) if not is_output(one)}
-    headers: list[Made] = [
-        Header(_absolute(record, path), _absolute(record, output or f"{path}.pch"))
-        for path in (given[place].words[0] for place, kind in sources.items() if kind == "header")
-        if path != "-"
-    ]
+    headers = _headers(
+        record, [given[place].words[0] for place, kind in sources.items() if kind == "header"], output, kept
+    )
     if "-c" in names:
         single = dataclasses.replace(record, seconds=record.seconds / max(1, len(sources)))
         compiles = [
@@ -108,6 +116,24 @@ def understand(record: Record) -> list[Made]:
     paths = tuple(_absolute(record, given[place].words[0]) for place in sources)
     path = _absolute(record, output or "a.out")
     return [Link(record.tool, record.directory, words, path, record.by, record.seconds, paths)]
+
+
+def _headers(record: Record, paths: Sequence[str], output: str | None, kept: Mapping[int, GivenWord]) -> list[Made]:
+    """What a command precompiles; only one that has a single header can be repeated."""
+    is_repeated = record.by == "clang" and len(paths) == 1
+    words = tuple(word for one in kept.values() for word in one.words) if is_repeated else ()
+    return [
+        Header(
+            _absolute(record, path),
+            _absolute(record, output or f"{path}.pch"),
+            record.tool,
+            record.directory,
+            words,
+            record.seconds / len(paths),
+        )
+        for path in paths
+        if path != "-"
+    ]
 
 
 def compiles_of(link: Link) -> list[Compile]:

@@ -63,14 +63,21 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(commands("-c", "a.c", code=1), [])
 
     def test_precompiled_headers(self):
-        for words, source, output in (
-            (["-c", "-x", "c++-header", "s/a.h", "-o", "o/a.pch"], "s/a.h", "o/a.pch"),
-            (["-x", "c++-header", "-Xclang", "-emit-pch", "-o", "p.pch", "-c", "p.hxx.cxx"], "p.hxx.cxx", "p.pch"),
-            (["a.h", "-oa.h.gch"], "a.h", "a.h.gch"),
-            (["a.h"], "a.h", "a.h.pch"),
+        for words, source, output, kept in (
+            (["-c", "-x", "c++-header", "s/a.h", "-o", "o/a.pch"], "s/a.h", "o/a.pch", "-x c++-header s/a.h"),
+            (
+                ["-x", "c++-header", "-Xclang", "-emit-pch", "-o", "p.pch", "-c", "p.hxx.cxx"],
+                "p.hxx.cxx",
+                "p.pch",
+                "-x c++-header -Xclang -emit-pch p.hxx.cxx",
+            ),
+            (["a.h", "-oa.h.gch"], "a.h", "a.h.gch", "a.h"),
+            (["-MD", "a.h"], "a.h", "a.h.pch", "a.h"),
         ):
-            self.assertEqual(commands(*words), [Header(f"/p/{source}", f"/p/{output}")], words)
-        self.assertEqual(Build(commands("a.h")).headers, {"/p/a.h.pch": "/p/a.h"})
+            header = Header(f"/p/{source}", f"/p/{output}", "clang", "/p", tuple(kept.split()), 1.0)
+            self.assertEqual(commands(*words), [header], words)
+            self.assertEqual(Build([header]).headers, {header.output: header})
+        self.assertEqual([header.words for header in commands("a.h", "b.h")], [(), ()])
         self.assertEqual(commands("-x", "c-header", "-", "-o", "a.pch"), [])
 
     def test_links(self):

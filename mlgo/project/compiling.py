@@ -18,12 +18,14 @@ from typing import NamedTuple
 
 from mlgo.corpus.options.named_files import named_files
 from mlgo.project import child
-from mlgo.project.command_line import Compile
+from mlgo.project.command_line import Compile, Header
 from mlgo.project.compiler import Compiler
-from mlgo.project.precompiled import words_with_text
+from mlgo.project.precompiled import Precompiler, headers_of, words_with_headers, words_with_text
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
+#: Below the folder of the cache: headers that are precompiled again; of no use after the process.
+HEADERS = "scratch/headers"
 _FORMAT = 4
 _TAKEN = "-mlgo-decisions-taken"
 _COSTS = "-mlgo-executed-cost-file"
@@ -58,7 +60,7 @@ class Units:
 
     Args:
       folder: the cache.
-      headers: precompiled header of the build -> its text.
+      headers: what the build precompiled -> its command.
       with_costs: whether each compile also writes the executed cost of its functions; without that it has failed.
     """
 
@@ -66,10 +68,11 @@ class Units:
         self,
         compiler: Compiler,
         folder: pathlib.Path,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, Header] | None = None,
         with_costs: bool = False,
     ):
         self._compiler, self._headers, self._with_costs = compiler, headers or {}, with_costs
+        self._precompiler = Precompiler(compiler, folder / HEADERS)
         self._identity = compiler.digest()
         self._objects = folder / "objects"
         self._entries = folder / "units"
@@ -89,7 +92,24 @@ class Units:
         kept = self.kept(unit, flags)
         if kept is not None:
             return kept
-        words = words_with_text(unit, self._headers)
+        spellings, seconds = self._spellings(unit, flags)
+        made = Compiled(None, 0.0)
+        for words in spellings:
+            made = self._run(unit, words, flags, seconds)
+            if made.object is not None:
+                break
+            seconds = made.seconds
+        return made
+
+    def _spellings(self, unit: Compile, flags: tuple[str, ...]) -> tuple[list[tuple[str, ...]], float]:
+        """The words with precompiled headers, and with their text; and the CPU seconds that the headers took."""
+        made = {header: self._precompiler.precompile(header, flags) for header in headers_of(unit, self._headers)}
+        paths = {header.output: one.path for header, one in made.items() if one.path}
+        found = [words_with_headers(unit, paths)] if made and len(paths) == len(made) else []
+        return [*found, words_with_text(unit, self._headers)], sum(one.seconds for one in made.values())
+
+    def _run(self, unit: Compile, words: tuple[str, ...], flags: tuple[str, ...], before: float) -> Compiled:
+        """A compile with these words. Args: before: CPU seconds that the unit has taken already."""
         with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
             made = pathlib.Path(scratch, "unit.o")
             config = pathlib.Path(scratch, "unit.cfg")
@@ -98,11 +118,12 @@ class Units:
             config.write_text("\n".join([*flags, *more]) + "\n", encoding="utf-8", errors="surrogateescape")
             command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
             ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-everything"], unit.directory)
+            seconds = before + ended.seconds
             if ended.code or not made.is_file():
-                return Compiled(None, ended.seconds, ended.reason)
+                return Compiled(None, seconds, ended.reason)
             if self._with_costs and not _file_of(_COSTS, made).is_file():
-                return Compiled(None, ended.seconds, _NO_COSTS)
-            return self._keep(self._entry(unit, flags), unit, made, ended.seconds)
+                return Compiled(None, seconds, _NO_COSTS)
+            return self._keep(self._entry(unit, flags), unit, made, seconds)
 
     def kept(self, unit: Compile, flags: tuple[str, ...]) -> Compiled | None:
         """What an earlier compile of the same files gave; None: there was none."""

@@ -70,6 +70,11 @@ class Goal:
         """What measures compiles; None: linked programs are measured."""
         return self.measure if isinstance(self.measure, Estimate) else None
 
+    @property
+    def unit(self) -> str:
+        """Of the figures, as a table has it: what `stat` says of a program with symbols is more."""
+        return "bytes; file: stripped" if self.verb == "smaller" else self.kind
+
     def value(self, figures: Figures) -> int:
         """What a better row has less of."""
         return sum(figures[name] for name in self.decides)

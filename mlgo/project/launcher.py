@@ -6,10 +6,16 @@ import sys
 
 if sys.version_info < (3, 9):
     sys.exit("error: python3 is %d.%d. mlgo needs Python 3.9 or newer" % sys.version_info[:2])
-# Files beside the modules would make an installation differ from its record.
-sys.dont_write_bytecode = True
 _real = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path[0] = os.path.join(_real, "lib", "mlgo")
+# Files beside the modules would make an installation differ from its record, and without bytecode the modules would be
+# compiled in each run: a tenth of the CPU time of a small build. Archives have one date for all versions, so the folder
+# is named after the time at which this file was unpacked.
+sys.pycache_prefix = os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
+    "mlgo",
+    "python-%d" % os.stat(os.path.realpath(__file__)).st_ctime_ns,
+)
 
 if not os.path.isdir(os.path.join(sys.path[0], "mlgo")):
     sys.exit(

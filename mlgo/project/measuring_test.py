@@ -223,8 +223,8 @@ class ResultTest(unittest.TestCase):
 
     def test_the_page_escapes_what_others_wrote(self):
         measured = [*self.measured((900, 1500, 1.0)), Measured(Row("<r>", (), (), 0.0), None, why_not="<why>")]
-        text = page.render("<p>&", self.goal, ["<line>"], measured, measured[1], {"<a.c>": "<b>"}, ["<note>"])
-        for name in ("<p>&", "<line>", "<r>", "<why>", "<a.c>", "<b>", "<note>"):
+        text = page.render("<p>&", self.goal, ["<line>"], measured, measured[1], ["<x>"], {"<a.c>": "<b>"}, ["<n>"])
+        for name in ("<p>&", "<line>", "<r>", "<why>", "<x>", "<a.c>", "<b>", "<n>"):
             self.assertNotIn(name, text.replace("<p>&lt;line", ""))
         self.assertEqual(text.count('class="chosen"'), 1)
         self.assertIn("−25.0 %", text)

@@ -26,6 +26,7 @@ def render(
     lines: Sequence[str],
     measured: Sequence[Measured],
     chosen: Measured | None,
+    config: Sequence[str],
     others: Mapping[str, str],
     notes: Sequence[str],
 ) -> str:
@@ -34,6 +35,7 @@ def render(
     Args:
       title: the program.
       lines: what the command printed at its end.
+      config: the lines of mlgo.cfg.
       others: object or source -> why it stays as it was built.
       notes: sentences about the build.
     """
@@ -51,8 +53,8 @@ def render(
         f"<p>{_text(goal.explanation)} Compile time: CPU seconds of all units, and against the build. The green row is "
         "in <code>mlgo.cfg</code>.</p>",
     ]
-    if chosen is not None:
-        body += ["<h2>mlgo.cfg</h2>", f"<pre>{_text(chr(10).join(chosen.row.config))}</pre>"]
+    if config:
+        body += ["<h2>mlgo.cfg</h2>", f"<pre>{_text(chr(10).join(config))}</pre>"]
     if notes:
         body += ["<h2>Notes</h2><ul>", *(f"<li>{_text(note)}</li>" for note in notes), "</ul>"]
     if others:
@@ -92,14 +94,14 @@ def _cells(new: int, old: int, is_built: bool) -> str:
     return f"<td>{new:,}</td><td>{'' if is_built else percent(new, old)}</td>"
 
 
-def table(measured: Sequence[Measured]) -> list[str]:
-    """The rows as lines of text."""
+def table(measured: Sequence[Measured], unit: str) -> list[str]:
+    """The rows as lines of text. Args: unit: of the figures, for the first line."""
     built = measured[0].figures
     assert built is not None
-    width = max(len(one.row.name) for one in measured)
+    width = max(len(unit), *(len(one.row.name) for one in measured))
     # Counts have up to fifteen digits.
     wide = max(20, *(len(f"{value:,}") + 9 for value in built.values()))
-    lines = ["  ".join([f"{'':{width}}", *(f"{name:>{wide}}" for name in built), "compile"])]
+    lines = ["  ".join([f"{unit:{width}}", *(f"{name:>{wide}}" for name in built), "compile"])]
     for one in measured:
         if one.figures is None:
             lines.append(f"{one.row.name:{width}}  not measured: {one.why_not}")

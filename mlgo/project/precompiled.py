@@ -1,31 +1,114 @@
-"""Precompiled headers are read as text, since clang refuses one that was compiled at another level."""
+"""Units of a build that read precompiled headers.
+
+clang refuses a header that was compiled at another level. So a row precompiles the build's headers again, by the
+commands of the build with the row's options; where that fails, units read them as text.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pathlib
+import threading
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from mlgo.corpus.options.driver import parse_driver
-from mlgo.project.command_line import Compile
+from mlgo.project import child
+from mlgo.project.command_line import Compile, Header
+from mlgo.project.compiler import Compiler
 
 _SUFFIXES = (".gch", ".pch")
+_OPTIONS = ("-include-pch", "-emit-pch")
+#: Lines of options that decide in the code alone, on which no precompiled header depends.
+_LATER = "-mllvm "
+
+
+class Made(NamedTuple):
+    """A header that a row precompiled.
+
+    Attributes:
+      path: None: clang refuses it.
+      seconds: CPU time; 0: it was there already.
+    """
+
+    path: str | None
+    seconds: float
+
+
+class Precompiler:
+    """Precompiles headers once for all rows that can share them; safe for several threads.
+
+    Args: folder: for what it makes, which is as large as the build's; the caller removes it.
+    """
+
+    def __init__(self, compiler: Compiler, folder: pathlib.Path):
+        self._compiler, self._folder = compiler, folder
+        self._made: dict[tuple[str, tuple[str, ...]], str | None] = {}
+        self._locks: dict[tuple[str, tuple[str, ...]], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def precompile(self, header: Header, flags: tuple[str, ...]) -> Made:
+        """Precompiles a header of the build with `flags`, lines of a configuration file."""
+        key = (header.output, tuple(flag for flag in flags if not flag.startswith(_LATER)))
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+            number = len(self._locks)
+        with lock:
+            if key in self._made:
+                return Made(self._made[key], 0.0)
+            made = self._run(header, key[1], self._folder / str(number))
+            self._made[key] = made.path
+            return made
+
+    def _run(self, header: Header, flags: tuple[str, ...], folder: pathlib.Path) -> Made:
+        folder.mkdir(parents=True, exist_ok=True)
+        output, config = folder / os.path.basename(header.output), folder / "header.cfg"
+        config.write_text("\n".join(flags) + "\n", encoding="utf-8", errors="surrogateescape")
+        command = [self._compiler.tool(header.tool), f"--config={config}", *header.words, "-c", "-o", str(output)]
+        ended = child.run([*command, "-Wno-everything"], header.directory)
+        return Made(str(output) if not ended.code and output.is_file() else None, ended.seconds)
+
+
+def headers_of(unit: Compile, headers: Mapping[str, Header]) -> list[Header]:
+    """The headers that a unit of the build has read and that can be precompiled again; empty: one cannot be.
+
+    Args: headers: what the build precompiled -> its command.
+    """
+    found = [headers.get(path) for path in _compiled_headers(unit)]
+    return [one for one in found if one and one.words] if all(one and one.words for one in found) else []
 
 
 def reads_precompiled_header(unit: Compile) -> bool:
     """Whether a unit of the build has read a header that was compiled before."""
-    return "-include-pch" in unit.words or any(
-        _compiled(unit, given.value) for given in parse_driver(unit.words) if given.name == "-include"
-    )
+    return bool(_compiled_headers(unit))
 
 
-def words_with_text(unit: Compile, headers: Mapping[str, str]) -> tuple[str, ...]:
+def words_with_headers(unit: Compile, paths: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of a unit so that it reads others in the place of precompiled headers.
+
+    Args: paths: header of the build -> what stands for it, absolute.
+    """
+    kept = list(unit.words)
+    with contextlib.suppress(ValueError):
+        place = kept.index("-include-pch")
+        value = place + (2 if kept[place - 1 : place] == ["-Xclang"] else 1)
+        kept[value] = paths[_absolute(unit, kept[value])]
+    words: list[str] = []
+    for given in parse_driver(kept):
+        compiled = _compiled(unit, given.value) if given.name == "-include" else None
+        words += given.words if compiled is None else ["-include-pch", paths[compiled]]
+    return tuple(words)
+
+
+def words_with_text(unit: Compile, headers: Mapping[str, Header]) -> tuple[str, ...]:
     """The words of a unit so that it reads headers as text.
 
     CMake also includes the header's text, which stays; what it compiles before is an empty source. meson names the
     compiled header alone, and qmake one that has no text beside it. Where `-include` would find a compiled header
     beside the text, cc1 is told of the text, because the driver takes the other one.
 
-    Args: headers: compiled header of the build -> its text, absolute paths.
+    Args: headers: what the build precompiled -> its command.
     """
     kept: list[str] = []
     for given in parse_driver(_without_option(unit, headers)):
@@ -35,8 +118,20 @@ def words_with_text(unit: Compile, headers: Mapping[str, str]) -> tuple[str, ...
         elif os.path.exists(_absolute(unit, given.value)):
             kept += ["-Xclang", "-include", "-Xclang", given.value or ""]
         else:
-            kept += ["-include", headers.get(compiled, given.value or "")]
+            kept += ["-include", headers[compiled].source if compiled in headers else given.value or ""]
     return tuple(kept)
+
+
+def _compiled_headers(unit: Compile) -> list[str]:
+    """Absolute paths of the compiled headers that a unit reads."""
+    words = unit.words
+    found = []
+    if "-include-pch" in words:
+        place = words.index("-include-pch")
+        value = place + (2 if words[place - 1 : place] == ("-Xclang",) else 1)
+        found.append(_absolute(unit, "".join(words[value : value + 1])))
+    included = (given.value for given in parse_driver(words) if given.name == "-include")
+    return [*found, *filter(None, (_compiled(unit, name) for name in included))]
 
 
 def _compiled(unit: Compile, name: str | None) -> str | None:
@@ -45,16 +140,16 @@ def _compiled(unit: Compile, name: str | None) -> str | None:
     return next((path for path in paths if os.path.exists(path)), None)
 
 
-def _without_option(unit: Compile, headers: Mapping[str, str]) -> list[str]:
+def _without_option(unit: Compile, headers: Mapping[str, Header]) -> list[str]:
     """The words with the text of what -include-pch names."""
     kept = list(unit.words)
-    for name in ("-include-pch", "-emit-pch"):
+    for name in _OPTIONS:
         while name in kept:
             place = kept.index(name)
             is_passed_on = kept[place - 1 : place] == ["-Xclang"]
             value = place + (2 if is_passed_on else 1)
-            text = headers.get(_absolute(unit, "".join(kept[value : value + 1])))
-            kept[place - is_passed_on : value + 1] = ["-include", text] if text else []
+            header = headers.get(_absolute(unit, "".join(kept[value : value + 1])))
+            kept[place - is_passed_on : value + 1] = ["-include", header.source] if header else []
     return kept
 
 

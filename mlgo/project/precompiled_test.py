@@ -5,8 +5,24 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.project.command_line import Compile
-from mlgo.project.precompiled import reads_precompiled_header, words_with_text
+from mlgo.project.command_line import Compile, Header
+from mlgo.project.compiler import Compiler
+from mlgo.project.compiling import Units
+from mlgo.project.precompiled import headers_of, reads_precompiled_header, words_with_headers, words_with_text
+
+#: Counts its runs; an object holds its options. A header is refused below -flag=no; a unit is, with such a header.
+FAKE = """#!/bin/sh
+echo "$*" >> "$(dirname "$0")/runs"
+config=${1#--config=} words="$*" list=
+while [ $# -gt 0 ]; do
+    case $1 in -o) out=$2 ;; -MF) list=$2 ;; esac
+    shift
+done
+case $out in *.pch) ! grep -q flag=no "$config" || exit 1 ;; esac
+case $words in *-include-pch*) ! grep -q flag=unit "$config" || { echo "error: differs" >&2; exit 1; } ;; esac
+cat "$config" > "$out"
+[ -z "$list" ] || echo 'unit.o: a.c' > "$list"
+"""
 
 
 class PrecompiledTest(unittest.TestCase):
@@ -18,7 +34,7 @@ class PrecompiledTest(unittest.TestCase):
             "clang", str(self.folder), ("a.c", *words), str(self.folder / "a.c"), "/a.o", "clang", 1.0, False
         )
         self.assertEqual(reads_precompiled_header(unit), reads)
-        own = {str(self.folder / made): text for made, text in (headers or {}).items()}
+        own = {str(self.folder / made): Header(text, str(self.folder / made)) for made, text in (headers or {}).items()}
         return " ".join(words_with_text(unit, own)[1:])
 
     def test_cmake_includes_the_text_too(self):
@@ -42,6 +58,66 @@ class PrecompiledTest(unittest.TestCase):
 
     def test_a_plain_header(self):
         self.assertEqual(self.words("-include", "x.h", "-O2", reads=False), "-include x.h -O2")
+
+    def test_a_header_that_is_precompiled_again(self):
+        beside = self.folder / "x.h.gch"
+        beside.touch()
+        headers = {
+            str(self.folder / name): Header("/x.h", str(self.folder / name), words=("x.h",)) for name in ("x.pch",)
+        }
+        headers[str(beside)] = Header("/y.h", str(beside), words=("y.h",))
+        paths = {path: f"/new{number}" for number, path in enumerate(headers)}
+        for words, new in (
+            ("-Xclang -include-pch -Xclang x.pch -Xclang -include -Xclang x.h -O2", "/new0"),
+            ("-DX -include-pch x.pch -include config.h", "/new0"),
+            ("-O2 -include x.h", "/new1"),
+        ):
+            unit = Compile("clang", str(self.folder), tuple(words.split()), "/a.c", "/a.o", "clang", 1.0, False)
+            self.assertEqual(len(headers_of(unit, headers)), 1, words)
+            replaced = " ".join(words_with_headers(unit, paths))
+            self.assertEqual(replaced, words.replace("-include x.h", "-include-pch /new1").replace("x.pch", new))
+            self.assertEqual(headers_of(unit, {}), [])
+            unknown = {path: Header(one.source, path) for path, one in headers.items()}
+            self.assertEqual(headers_of(unit, unknown), [])
+
+
+class PrecompilerTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/clang").write_text(FAKE)
+        (self.folder / "bin/clang").chmod(0o755)
+        header = Header("/x.h", str(self.folder / "x.pch"), "clang", str(self.folder), ("x.h",))
+        self.units = Units(Compiler(self.folder), self.folder / "cache", {header.output: header})
+
+    def compile(self, name, *flags):
+        (self.folder / name).touch()
+        words = (name, "-include-pch", "x.pch")
+        source = str(self.folder / name)
+        unit = Compile("clang", str(self.folder), words, source, f"/{name}.o", "clang", 1.0, False)
+        runs = self.folder / "bin/runs"
+        runs.unlink(missing_ok=True)
+        self.assertIsNotNone(self.units.compile(unit, flags).object)
+        return runs.read_text().splitlines()
+
+    def test_once_for_all_units_and_for_options_of_the_code(self):
+        header, unit = self.compile("a.c", "-flag", "-mllvm -x")
+        self.assertIn(" x.h -c -o ", header)
+        made = header.split()[header.split().index("-o") + 1]
+        self.assertIn(f" a.c -include-pch {made} -c ", unit)
+        for name, flags in (("b.c", ("-flag", "-mllvm -x")), ("a.c", ("-flag",))):
+            (unit,) = self.compile(name, *flags)
+            self.assertIn(f"-include-pch {made} ", unit)
+        self.assertEqual(len(self.compile("a.c", "-other")), 2)
+
+    def test_text_where_the_header_or_its_reader_is_refused(self):
+        header, unit = self.compile("a.c", "-flag=no")
+        self.assertIn(" a.c -include /x.h -c ", unit)
+        (again,) = self.compile("b.c", "-flag=no")
+        self.assertIn("-include /x.h", again)
+        header, refused, unit = self.compile("a.c", "-flag=unit")
+        self.assertIn("-include-pch", refused)
+        self.assertIn(" a.c -include /x.h -c ", unit)
 
 
 if __name__ == "__main__":
