@@ -8,6 +8,8 @@
 #include "EmbeddedModel.h"
 
 #include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/DiagnosticDriver.h"
+#include "clang/Basic/SourceLocation.h"
 #include "clang/Driver/Compilation.h"
 #include "clang/Driver/Driver.h"
 #include "clang/Driver/Job.h"
@@ -113,14 +115,22 @@ bool choosesLinker(const Compilation &C) {
   return C.getArgs().hasArg(options::OPT_fuse_ld_EQ, options::OPT_ld_path_EQ);
 }
 
+/// Warns in the group -Wunused-command-line-argument, of which a user can make
+/// an error, or nothing.
 void warn(Compilation &C, StringRef Switch, const llvm::Twine &Why) {
   DiagnosticsEngine &Diags = C.getDriver().getDiags();
-  // -Werror does not reach a warning that LLVM's tables do not have.
-  const bool IsError = Diags.getWarningsAsErrors();
-  const unsigned Sentence = Diags.getCustomDiagID(
-      IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
-      "-mllvm %0 has no effect in this link with -flto: %1");
-  Diags.Report(Sentence) << Switch << Why.str();
+  // -W options do not reach a warning that LLVM's tables do not have.
+  const DiagnosticsEngine::Level Level = Diags.getDiagnosticLevel(
+      diag::warn_drv_unused_argument, SourceLocation());
+  if (Level == DiagnosticsEngine::Ignored)
+    return;
+  const bool IsError = Level >= DiagnosticsEngine::Error;
+  const unsigned Sentence =
+      Diags.getCustomDiagID(IsError ? DiagnosticsEngine::Error
+                                    : DiagnosticsEngine::Warning,
+                            "-mllvm %0 has no effect in this link with -flto: "
+                            "%1 [%2-Wunused-command-line-argument]");
+  Diags.Report(Sentence) << Switch << Why.str() << (IsError ? "-Werror," : "");
   if (IsError)
     C.setContainsError();
 }

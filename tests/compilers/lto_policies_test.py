@@ -146,6 +146,11 @@ class LtoPoliciesTest(unittest.TestCase):
         )
         self.assertRegex(said, rf"\A\S+: {re.escape(sentence)}.*\n\Z")
         self.assertNotEqual(self.run_tool(CLANG, "-Werror", *words).returncode, 0)
+        group = "unused-command-line-argument"
+        self.assertIn(f"[-W{group}]", said)
+        self.assertEqual(self.said(CLANG, *words, f"-Wno-{group}"), "")
+        self.assertEqual(self.said(CLANG, *words, "-Werror", f"-Wno-error={group}"), said)
+        self.assertNotEqual(self.run_tool(CLANG, f"-Werror={group}", *words).returncode, 0)
         # What the user gives to that linker is the user's.
         self.assertEqual(self.said(CLANG, *words, "-Wl,-mllvm,-enable-ml-inliner=release"), "")
 
