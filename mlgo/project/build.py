@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from mlgo.corpus.extraction import archive
 from mlgo.corpus.extraction.outcome import LeftOut
 from mlgo.corpus.extraction.span import Span
 from mlgo.corpus.options.driver import GivenWord, parse_driver
-from mlgo.project.command_line import Compile, Header, Link, Made
+from mlgo.project.command_line import Archive, Compile, Header, Link, Made
 
 _READ_BYTES = 1 << 20
 # What a build may remove after the link.
@@ -29,7 +29,13 @@ class Build:
         self.units: dict[str, Compile] = {}
         self.links: dict[str, Link] = {}
         self.headers: dict[str, Header] = {}
+        #: Archive -> the objects that commands put into it.
+        self.archives: dict[str, list[str]] = {}
         for one in commands:
+            if isinstance(one, Archive):
+                known = self.archives.setdefault(one.output, [])
+                known += [member for member in one.members if member not in known]
+                continue
             if isinstance(one, Header):
                 self.headers[one.output] = one
                 continue
@@ -94,11 +100,13 @@ class Build:
                 pass
 
 
-def linked_inputs(link: Link) -> dict[tuple[int, int], str]:
+def linked_inputs(link: Link, archives: Collection[str] = ()) -> dict[tuple[int, int], str]:
     """The files of a link: (place of the word, part of a comma list or 0) -> absolute path.
 
     `-lNAME` is looked for in the folders of -L. Libraries of the system are not among them. Objects and archives need
     not be there: some builds remove them after the link.
+
+    Args: archives: absolute paths of those that the build made.
     """
     found: dict[tuple[int, int], str] = {}
     folders: list[str] = []
@@ -115,7 +123,7 @@ def linked_inputs(link: Link) -> dict[tuple[int, int], str]:
         elif one.name in ("-static", "-static-pie"):
             is_static = True
         elif one.name == "-l" and one.value:
-            library = _library(one.value, folders, is_static)
+            library = _library(one.value, folders, is_static, archives)
             if library:
                 found[place + len(one.words) - 1, 0] = library
         elif one.name == "":
@@ -136,7 +144,7 @@ def _add(found: dict[tuple[int, int], str], place: tuple[int, int], directory: s
         found[place] = path
 
 
-def _library(name: str, folders: list[str], is_static: bool) -> str | None:
+def _library(name: str, folders: list[str], is_static: bool, archives: Collection[str]) -> str | None:
     """The archive that -lNAME stands for; None: it is a shared library, or none of the folders has it."""
     for folder in folders:
         if name.startswith(":"):
@@ -147,6 +155,8 @@ def _library(name: str, folders: list[str], is_static: bool) -> str | None:
             path = os.path.normpath(os.path.join(folder, file))
             if os.path.isfile(path):
                 return path if is_archive(pathlib.Path(path)) else None
+            if path in archives:
+                return path
     return None
 
 

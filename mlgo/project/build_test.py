@@ -8,9 +8,11 @@ import tempfile
 import unittest
 
 from mlgo.project.build import Build, linked_inputs, members_of
-from mlgo.project.command_line import Compile, Link
+from mlgo.project.command_line import Archive, Compile, Link
+from mlgo.project.compiler import Compiler
+from mlgo.project.compiling import Compiled, Units
 from mlgo.project.programs import choose, programs_of
-from mlgo.project.relinking import Parts
+from mlgo.project.relinking import Parts, Relinker
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
@@ -159,6 +161,35 @@ class BuildTest(unittest.TestCase):
         self.assertEqual((set(parts.units), parts.absent), ({unit.output, kept.output}, {unit.output}))
         removed = {str(self.folder / name): "was removed after the link" for name in ("removed.a", "other.o")}
         self.assertEqual(parts.others, removed)
+
+    def test_an_archive_that_the_build_removed(self):
+        unit, kept = self.unit("gone"), self.unit("kept", b"kept")
+        given = [Archive(str(self.folder / "l/libx.a"), members) for members in ((unit.output,), (kept.output, "/z.o"))]
+        for words in (("l/libx.a",), ("-Ll", "-lx")):
+            link = self.link(*words, output="program")
+            parts = Parts(Build([unit, kept, *given, given[0], link]), link)
+            self.assertEqual((set(parts.units), parts.absent), ({unit.output, kept.output}, {unit.output}), words)
+            self.assertEqual(parts.others, {"/z.o": "was removed after the link"})
+        self.assertEqual(linked_inputs(self.link("-Ll", "-lx")), {})
+
+    def test_a_link_with_an_archive_that_the_build_removed(self):
+        for name, text in (
+            ("clang", 'shift; cat "$1" > "$3"'),
+            ("llvm-ar", 'xargs cat < "${3#@}" > "$2"'),
+            ("llvm-ranlib", ":"),
+        ):
+            (self.folder / self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n".encode())).chmod(0o755)
+        gone, kept = self.unit("gone"), self.unit("kept", b"kept")
+        archive = Archive(str(self.folder / "libx.a"), (gone.output, kept.output))
+        link = self.link("libx.a")
+        parts = Parts(Build([gone, kept, archive, link]), link)
+        compiler = Compiler(self.folder)
+        relinker = Relinker(compiler, Units(compiler, self.folder / "cache"), parts, self.folder / "scratch", 1)
+        made = {gone.output: Compiled(pathlib.Path(self.write("new.o", b"new")), 1.0)}
+        linked, _ = relinker.link(link, made, (), "program")
+        self.assertEqual(linked.read_bytes(), b"new" + elf(b"kept"))
+        with self.assertRaisesRegex(RunError, "libx.a: was removed, and so was gone.o in it"):
+            relinker.link(link, {}, (), "program")
 
     def test_sources_that_a_link_compiles_are_units(self):
         source = self.write("a.c")

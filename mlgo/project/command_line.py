@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Union
 
@@ -20,6 +21,9 @@ _COMPILED = {
     **dict.fromkeys((".bc", ".ll", ".pcm"), True),
     **dict.fromkeys((".s", ".S", ".sx"), False),
 }
+#: `ar`: the letters of an operation that adds objects, and operation, archive, object.
+_ADDS = re.compile(r"-?(?=\w*[rq])[abciqrsuvDSTUP]+")
+_FEWEST_WORDS = 3
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".h++")
 _NO_CODE_LANGUAGES = ("c-header", "c++-header", "objective-c-header", "objective-c++-header")
 
@@ -83,12 +87,22 @@ class Header:
     seconds: float = 0.0
 
 
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    """A command that puts objects into an archive. Attributes: output, members: absolute paths."""
+
+    output: str
+    members: tuple[str, ...]
+
+
 #: Evaluated by Python 3.9, which has no `|` of classes.
-Made = Union[Compile, Link, Header]  # noqa: UP007
+Made = Union[Compile, Link, Header, Archive]  # noqa: UP007
 
 
 def understand(record: Record) -> list[Made]:
-    """What a command made; empty: no object, program or precompiled header, or it failed."""
+    """What a command made; empty: no object, program, archive or precompiled header, or it failed."""
+    if record.tool == "ar":
+        return _archives(record)
     if record.exit_code or (record.tool == "ld" and "-o" not in record.words):
         return []
     given = list(parse_driver(record.words))
@@ -116,6 +130,16 @@ def understand(record: Record) -> list[Made]:
     paths = tuple(_absolute(record, given[place].words[0]) for place in sources)
     path = _absolute(record, output or "a.out")
     return [Link(record.tool, record.directory, words, path, record.by, record.seconds, paths)]
+
+
+def _archives(record: Record) -> list[Made]:
+    """The archive that `ar` adds objects to; empty: it does something else."""
+    words = [word for word in record.words if not word.startswith("--")]
+    if record.exit_code or len(words) < _FEWEST_WORDS or not _ADDS.fullmatch(words[0]):
+        return []
+    # The name of a member comes before the archive: where new ones are put.
+    after = words[2:] if set("abi") & set(words[0]) else words[1:]
+    return [Archive(_absolute(record, after[0]), tuple(_absolute(record, word) for word in after[1:]))]
 
 
 def _headers(record: Record, paths: Sequence[str], output: str | None, kept: Mapping[int, GivenWord]) -> list[Made]:

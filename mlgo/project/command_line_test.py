@@ -3,7 +3,7 @@
 import unittest
 
 from mlgo.project.build import Build
-from mlgo.project.command_line import Compile, Header, Link, compiles_of, understand
+from mlgo.project.command_line import Archive, Compile, Header, Link, compiles_of, understand
 from mlgo.project.records import Record
 
 
@@ -87,6 +87,19 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual((found.sources, self.link("a.o").output), ((), "/p/a.out"))
         self.assertEqual(self.link("a.c", "b.o", "-o", "prog").sources, ("/p/a.c",))
         self.assertEqual(self.link("-r", "a.o", "-o", "b.o", tool="ld").output, "/p/b.o")
+
+    def test_archives(self):
+        made = [Archive("/p/l/x.a", ("/p/a.o", "/o/b.o"))]
+        for words in (
+            "rcs l/x.a a.o /o/b.o",
+            "-cq l/x.a a.o /o/b.o",
+            "--thin rcsD l/x.a a.o /o/b.o",
+            "rb m.o l/x.a a.o /o/b.o",
+        ):
+            self.assertEqual(commands(*words.split(), tool="ar"), made, words)
+        for words in ("d x.a a.o", "x x.a a.o", "s x.a", "--version", "-t x.a q.o", "rcs x.a", ""):
+            self.assertEqual(commands(*words.split(), tool="ar"), [], words)
+        self.assertEqual(commands("rcs", "x.a", "a.o", tool="ar", code=1), [])
 
     def test_a_script_is_no_source(self):
         self.assertEqual(self.link("a.o", "-Wl,--version-script,x.map", "-T", "x.c", "-o", "a").sources, ())

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands in front of clang, clang++ and ld while `mlgo` runs a build; scripts with the names of compilers read this file.
+# Stands in front of clang, clang++, ld and ar while `mlgo` runs a build; scripts with the names of compilers read this file.
 # mlgo/project/recording.py sets the variables, mlgo/project/records.py reads what is written.
 #   MLGO_BIN           folder of clang
 #   MLGO_CC, MLGO_CXX  the machine's own compilers, for commands that clang refuses; may be empty
@@ -16,6 +16,7 @@ name=${0##*/}
 case $name in
 *++*) tool=clang++ other=${MLGO_CXX-} ;;
 ld | *-ld) tool=ld other= ;;
+ar | *-ar | *-ar-[0-9]*) tool=ar other= ;;
 *) tool=clang other=${MLGO_CC-} ;;
 esac
 linker=$name
@@ -27,18 +28,20 @@ fi
 if [ -z "${MLGO_BIN-}" ]; then
     # Outside of `mlgo`, in a build folder that was configured with it.
     own=$(readlink -f "${MLGO_RECORDER:-$0}")
-    [ $tool != ld ] || tool=ld.lld
+    case $tool in
+    ld) tool=ld.lld ;;
+    ar) tool=llvm-ar ;;
+    esac
     exec "${own%/*}/../../../bin/$tool" "$@"
 fi
-if [ $tool = ld ]; then
-    [ -z "${MLGO_NESTED-}" ] || PATH=$MLGO_PATH exec "$linker" "$@"
-else
-    [ -z "${MLGO_NESTED-}" ] || exec "$MLGO_BIN/$tool" "$@"
+if [ -n "${MLGO_NESTED-}" ]; then
+    case $tool in ld | ar) PATH=$MLGO_PATH exec "$linker" "$@" ;; esac
+    exec "$MLGO_BIN/$tool" "$@"
 fi
 # A cross compiler: clang is told its architecture, and what it refuses is for that compiler.
 target=
 case $tool,$name in
-ld,*) ;;
+ld,* | ar,*) ;;
 *,aarch64-linux-gnu-g* | *,riscv64-linux-gnu-g*)
     target=--target=${name%-g*}
     [ "$linker" != "$name" ] || other=$name
@@ -48,7 +51,7 @@ esac
 # The linker of the machine needs a plug-in of this LLVM for objects of -flto. gcc finds its own.
 lto=
 case "$tool $* " in
-ld' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
+ld' '* | ar' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
 *' -flto '* | *' -flto='*) lto=yes ;;
 *' -c '* | *' -E '* | *' -S '*) ;;
 *)
@@ -204,7 +207,7 @@ case " $* " in *' -r '* | *' --relocatable '* | *' -Wl,-r '*) MLGO_CONFIG= ;; es
 # A source that is read from the standard input is kept for a second compiler.
 input=
 case "$tool $* " in
-ld' '* | *' -E '*) ;;
+ld' '* | ar' '* | *' -E '*) ;;
 *' - '*) input=$(mktemp) && cat >"$input" ;;
 esac
 rewind() {
@@ -218,8 +221,8 @@ for_other=
 case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac
 # CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
 case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+yes} ;; esac
-if [ $tool = ld ]; then
-    by=ld
+if [ $tool = ld ] || [ $tool = ar ]; then
+    by=$tool
     PATH=$MLGO_PATH "$linker" "$@"
 elif [ -n "$for_other" ]; then
     run_other "$@"
@@ -246,7 +249,7 @@ code=$?
 is_made=
 if [ $code -ne 0 ] && [ -z "$question" ]; then
     case "$tool $*" in
-    ld' '* | *' -E '*) ;;
+    ld' '* | ar' '* | *' -E '*) ;;
     *' -c '* | *' -o '*) is_made=yes ;;
     esac
 fi

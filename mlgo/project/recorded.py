@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mlgo.project import artefact, recording, stated_build
-from mlgo.project.command_line import Compile, Header, Link, Made, understand
+from mlgo.project.command_line import Archive, Compile, Header, Link, Made, understand
 from mlgo.project.compiler import Compiler
 from mlgo.project.records import read_records
 from mlgo.run.exit_codes import RunError
 
 _RECORDS = "records."
-_KINDS: Mapping[str, Callable[..., Made]] = {kind.__name__: kind for kind in (Compile, Header, Link)}
+_KINDS: Mapping[str, Callable[..., Made]] = {kind.__name__: kind for kind in (Archive, Compile, Header, Link)}
 
 
 class Recorded(NamedTuple):

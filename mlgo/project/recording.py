@@ -25,6 +25,8 @@ _COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|c
 _CROSS = re.compile(r"(?P<triple>(?:aarch64|riscv64)-linux-gnu)-(?:gcc|g\+\+)(?:-\d[\d.]*)?")
 #: A build for another machine, whose compiler configure looks for.
 _HOST = re.compile(r"(?:^|[\s'\"])--host(?:-arch)?[= ](?P<host>\w+)")
+#: Archivers of the machine. Their commands tell what an archive held that the build removed after the link.
+_OWN_ARCHIVER = re.compile(rf"(?:{platform.machine()}-(?:\w+-)?linux-gnu-)?(?:gcc-)?ar(?:-\d+)?")
 _ARCHIVER = re.compile(r"(?P<tool>llvm-(?:ar|nm|ranlib))(?:-\d+)?")
 #: The first gcc that refuses calls of functions without a declaration.
 _STRICT_GCC = 14
@@ -67,7 +69,7 @@ def compiler_place(words: Sequence[str]) -> int | None:
 
 
 def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> None:
-    """Fills `folder` with programs: record.sh for each compiler and linker on `search_path`, and archivers.
+    """Fills `folder` with programs: record.sh for compilers, linkers and archivers on `search_path`; tools of LLVM.
 
     Raises: RunError: the folder cannot be written.
 
@@ -81,6 +83,7 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
         for name in os.listdir(directory)
     }
     compilers = {*_ALWAYS, *(name for name in found if is_own_compiler(name, platform.machine()))}
+    compilers |= {name for name in found if _OWN_ARCHIVER.fullmatch(name)}
     triples = {
         name: cross_triple(shutil.which(name, path=search_path) or "") for name in found if _CROSS.fullmatch(name)
     }

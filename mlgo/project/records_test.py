@@ -36,10 +36,10 @@ class RecordsTest(unittest.TestCase):
         self.links = self.folder / "links"
         for folder in (self.folder / "bin", self.folder / "machine", self.records, self.links):
             folder.mkdir()
-        for path in ("bin/clang", "bin/clang++", "machine/gcc", "machine/ld"):
+        for path in ("bin/clang", "bin/clang++", "machine/gcc", "machine/ld", "machine/ar"):
             (self.folder / path).write_text(FAKE.replace("--fail", "--fail-too") if "machine" in path else FAKE)
             (self.folder / path).chmod(0o755)
-        for name in ("gcc", "g++", "clang", "ld"):
+        for name in ("gcc", "g++", "clang", "ld", "ar"):
             (self.links / name).symlink_to(pathlib.Path(__file__).resolve().with_name("record.sh"))
         self.path = f"{self.folder / 'machine'}:/usr/bin:/bin"
 
@@ -81,6 +81,15 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(self.run_tool("g++")[0], "clang++: \n")
         self.assertEqual(self.run_tool("ld", "-r")[0], "ld: -r\n")
         self.assertEqual(sorted(record.tool for record in self.read()), ["clang++", "ld"])
+
+    def test_archives(self):
+        (self.folder / "members").write_text("a.o 'b c.o'")
+        self.assertEqual(self.run_tool("ar", "rcs", "x.a", "@members", MLGO_CONFIG="/c")[0], "ar: rcs x.a @members\n")
+        self.run_tool("ar", "t", "--fail-too", code=3)
+        self.assertEqual(self.run_tool("ar", "t", MLGO_NESTED="1")[0], "ar: t\n")
+        added, listed = self.read()
+        self.assertEqual((added.tool, added.by, added.words), ("ar", "ar", ("rcs", "x.a", "a.o", "b c.o")))
+        self.assertEqual((listed.words, listed.exit_code), (("t", "--fail-too"), 3))
 
     def test_a_response_file_that_is_deleted(self):
         (self.folder / "link.rsp").write_text('"a b.o" c.o\n-lx')

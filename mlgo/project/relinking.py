@@ -64,14 +64,10 @@ class Parts:
             if unit.output in self.units:
                 self._sources[link.output, unit.source] = unit.output
                 self.absent.add(unit.output)
-        for path in linked_inputs(link).values():
+        for path in linked_inputs(link, self.build.archives).values():
             if not os.path.exists(path):
-                made = self.build.made_object(path)
-                if made is None:
-                    self.others[path] = "was removed after the link"
-                else:
-                    self._add(path, made)
-                    self.absent |= {made.output} & self.units.keys()
+                for removed in self.build.archives.get(path, (path,)):
+                    self._add_removed(removed)
             elif is_archive(pathlib.Path(path)):
                 members = self.build.members(path)
                 made_members = [self.build.made_content(member.name, member.content) for member in members]
@@ -82,6 +78,16 @@ class Parts:
                     self._add(f"{path}({member.name})", made_member)
             elif _is_object(path):
                 self._add(path, self.build.made_object(path))
+
+    def _add_removed(self, path: str) -> None:
+        """Adds an object that is not there, or was in an archive that is not."""
+        made = self.build.made_object(path)
+        if made is None:
+            self.others[path] = "was removed after the link"
+            return
+        self._add(path, made)
+        if not os.path.exists(path):
+            self.absent |= {made.output} & self.units.keys()
 
     def _add(self, shown: str, made: Compile | Link | None) -> None:
         if isinstance(made, Link):
@@ -186,7 +192,7 @@ class Relinker:
     ) -> tuple[pathlib.Path, float]:
         words = list(link.words)
         compiles_none = False
-        for (place, part), path in linked_inputs(link).items():
+        for (place, part), path in linked_inputs(link, self._parts.build.archives).items():
             source = self._parts.compiled_by(link, path)
             if source in objects and objects[source].object is not None:
                 replaced: str | None = str(objects[source].object)
@@ -233,6 +239,8 @@ class Relinker:
                 return self._archive(path, objects)
             if not _is_object(path):
                 return None
+        elif path in self._parts.build.archives:
+            return self._removed_archive(path, objects)
         made = self._parts.build.made_object(path)
         if isinstance(made, Link):
             if "-r" in made.words or "--relocatable" in made.words:
@@ -253,15 +261,31 @@ class Relinker:
                 _refuse_gcc_lto(f"{path}({member.name})", member.content)
         if not any(replaced):
             return None
+        given = [(member.name, member.content if new is None else new) for member, new in zip(members, replaced)]
+        return self._written_archive(path, given)
+
+    def _removed_archive(self, path: str, objects: dict[str, Compiled]) -> str:
+        """An archive that the build removed, from what it was made of."""
+        members: list[tuple[str, str | bytes]] = []
+        for member in self._parts.build.archives[path]:
+            new = _object(self._parts.build.made_object(member), objects) or member
+            if not os.path.exists(new):
+                wrong = f"was removed, and so was {os.path.basename(member)} in it"
+                raise RunError(os.path.basename(path), wrong, "This row is left out")
+            members.append((os.path.basename(member), new))
+        return self._written_archive(path, members)
+
+    def _written_archive(self, path: str, members: Sequence[tuple[str, str | bytes]]) -> str:
+        """A new archive with the name of that at `path`. Args: members: name -> content, or the path of an object."""
         archive = self._unique(os.path.basename(path))
         files = []
-        for number, (member, new) in enumerate(zip(members, replaced)):
-            file = archive.parent / str(number) / member.name
+        for number, (name, content) in enumerate(members):
+            file = archive.parent / str(number) / name
             file.parent.mkdir()
-            if new is None:
-                file.write_bytes(member.content)
+            if isinstance(content, bytes):
+                file.write_bytes(content)
             else:
-                os.symlink(new, file)
+                os.symlink(content, file)
             files.append(str(file))
         response = archive.with_name("members")
         response.write_text("\n".join(map(quoted, files)) + "\n", errors="surrogateescape")
