@@ -125,11 +125,10 @@ void warn(Compilation &C, StringRef Switch, const llvm::Twine &Why) {
   if (Level == DiagnosticsEngine::Ignored)
     return;
   const bool IsError = Level >= DiagnosticsEngine::Error;
-  const unsigned Sentence =
-      Diags.getCustomDiagID(IsError ? DiagnosticsEngine::Error
-                                    : DiagnosticsEngine::Warning,
-                            "-mllvm %0 has no effect in this link with -flto: "
-                            "%1 [%2-Wunused-command-line-argument]");
+  const unsigned Sentence = Diags.getCustomDiagID(
+      IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
+      "-mllvm %0 has no effect in this link with -flto: "
+      "%1 [%2-Wunused-command-line-argument]");
   Diags.Report(Sentence) << Switch << Why.str() << (IsError ? "-Werror," : "");
   if (IsError)
     C.setContainsError();
