@@ -11,11 +11,12 @@ sys.path[0] = os.path.join(_real, "lib", "mlgo")
 # Files beside the modules would make an installation differ from its record, and without bytecode the modules would be
 # compiled in each run: a tenth of the CPU time of a small build. Archives have one date for all versions, so the folder
 # is named after the time at which this file was unpacked.
-sys.pycache_prefix = os.path.join(
-    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
-    "mlgo",
-    "python-%d" % os.stat(os.path.realpath(__file__)).st_ctime_ns,
-)
+_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+if os.path.isabs(_cache) and os.path.isdir(os.path.dirname(_cache)):
+    _unpacked = os.stat(os.path.realpath(__file__)).st_ctime_ns
+    sys.pycache_prefix = os.path.join(_cache, "mlgo", "python-%d" % _unpacked)
+else:
+    sys.dont_write_bytecode = True
 
 if not os.path.isdir(os.path.join(sys.path[0], "mlgo")):
     sys.exit(
