@@ -115,10 +115,12 @@ def words_with_text(unit: Compile, headers: Mapping[str, Header]) -> tuple[str, 
         compiled = _compiled(unit, given.value) if given.name == "-include" else None
         if compiled is None:
             kept += given.words
+        elif compiled in headers and headers[compiled].source != _absolute(unit, given.value):
+            kept += ["-include", headers[compiled].source]
         elif os.path.exists(_absolute(unit, given.value)):
             kept += ["-Xclang", "-include", "-Xclang", given.value or ""]
         else:
-            kept += ["-include", headers[compiled].source if compiled in headers else given.value or ""]
+            kept += ["-include", given.value or ""]
     return tuple(kept)
 
 
@@ -137,7 +139,9 @@ def _compiled_headers(unit: Compile) -> list[str]:
 def _compiled(unit: Compile, name: str | None) -> str | None:
     """The compiled header that -include finds in the place of the text `name`; None: there is none."""
     paths = (_absolute(unit, name) + suffix for suffix in _SUFFIXES)
-    return next((path for path in paths if os.path.exists(path)), None)
+    found = next((path for path in paths if os.path.exists(path)), None)
+    # qmake makes one for each language in a folder of this name.
+    return os.path.join(found, "c++" if "++" in unit.tool else "c") if found and os.path.isdir(found) else found
 
 
 def _without_option(unit: Compile, headers: Mapping[str, Header]) -> list[str]:

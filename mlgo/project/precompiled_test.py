@@ -56,6 +56,12 @@ class PrecompiledTest(unittest.TestCase):
         (self.folder / "app.pch").touch()
         self.assertEqual(self.words("-include", "app", headers={"app.pch": "/stable.h"}), "-include /stable.h")
 
+    def test_a_folder_of_compiled_headers_beside_the_program_of_that_name(self):
+        (self.folder / "app.gch").mkdir()
+        for name in ("app", "app.gch/c"):
+            (self.folder / name).touch()
+        self.assertEqual(self.words("-include", "app", headers={"app.gch/c": "/stable.h"}), "-include /stable.h")
+
     def test_a_plain_header(self):
         self.assertEqual(self.words("-include", "x.h", "-O2", reads=False), "-include x.h -O2")
 

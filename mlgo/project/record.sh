@@ -246,6 +246,14 @@ else
     run_clang $lto "$@"
 fi
 code=$?
+# qmake reads the folders of libraries in what gcc -E -v prints; clang prints those of headers alone.
+case "$by, $* " in clang,*' -E '*)
+    case " $* " in *' -v '*)
+        "$MLGO_BIN/$tool" -print-search-dirs | sed -n 's/^libraries: =/LIBRARY_PATH=/p' >&2
+        ;;
+    esac
+    ;;
+esac
 is_made=
 if [ $code -ne 0 ] && [ -z "$question" ]; then
     case "$tool $*" in

@@ -82,6 +82,13 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(self.run_tool("ld", "-r")[0], "ld: -r\n")
         self.assertEqual(sorted(record.tool for record in self.read()), ["clang++", "ld"])
 
+    def test_folders_of_libraries_as_gcc_prints_them(self):
+        (self.folder / "bin/clang++").write_text(
+            '#!/bin/sh\ncase $* in -print-search-dirs) echo "programs: =/p"; echo "libraries: =/l:/m" ;; esac\n'
+        )
+        for words, said in ((("-E", "-v", "-xc++", "-"), "LIBRARY_PATH=/l:/m\n"), (("-v", "-c", "a.c"), "")):
+            self.assertEqual(self.run_tool("g++", *words), ("", said), words)
+
     def test_archives(self):
         (self.folder / "members").write_text("a.o 'b c.o'")
         self.assertEqual(self.run_tool("ar", "rcs", "x.a", "@members", MLGO_CONFIG="/c")[0], "ar: rcs x.a @members\n")
