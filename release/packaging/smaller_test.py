@@ -55,7 +55,7 @@ COUNTER = """#!/bin/sh
 while :; do
     case $1 in
     --cachegrind-out-file=*) out=${1#*=} ;;
-    --*) ;;
+    -*) ;;
     *) break ;;
     esac
     shift
