@@ -6,11 +6,10 @@ commands of the build with the row's options; where that fails, units read them 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pathlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mlgo.corpus.options.driver import parse_driver
@@ -19,7 +18,7 @@ from mlgo.project.command_line import Compile, Header
 from mlgo.project.compiler import Compiler
 
 _SUFFIXES = (".gch", ".pch")
-_OPTIONS = ("-include-pch", "-emit-pch")
+_READ = "-include-pch"
 #: Lines of options that decide in the code alone, on which no precompiled header depends.
 _LATER = "-mllvm "
 
@@ -90,14 +89,12 @@ def words_with_headers(unit: Compile, paths: Mapping[str, str]) -> tuple[str, ..
     Args: paths: header of the build -> what stands for it, absolute.
     """
     kept = list(unit.words)
-    with contextlib.suppress(ValueError):
-        place = kept.index("-include-pch")
-        value = place + (2 if kept[place - 1 : place] == ["-Xclang"] else 1)
-        kept[value] = paths[_absolute(unit, kept[value])]
+    if places := _places_of(_READ, kept):
+        kept[places.value] = paths[_absolute(unit, kept[places.value])]
     words: list[str] = []
     for given in parse_driver(kept):
         compiled = _compiled(unit, given.value) if given.name == "-include" else None
-        words += given.words if compiled is None else ["-include-pch", paths[compiled]]
+        words += given.words if compiled is None else [_READ, paths[compiled]]
     return tuple(words)
 
 
@@ -128,10 +125,8 @@ def _compiled_headers(unit: Compile) -> list[str]:
     """Absolute paths of the compiled headers that a unit reads."""
     words = unit.words
     found = []
-    if "-include-pch" in words:
-        place = words.index("-include-pch")
-        value = place + (2 if words[place - 1 : place] == ("-Xclang",) else 1)
-        found.append(_absolute(unit, "".join(words[value : value + 1])))
+    if places := _places_of(_READ, words):
+        found.append(_absolute(unit, "".join(words[places.value : places.value + 1])))
     included = (given.value for given in parse_driver(words) if given.name == "-include")
     return [*found, *filter(None, (_compiled(unit, name) for name in included))]
 
@@ -147,14 +142,28 @@ def _compiled(unit: Compile, name: str | None) -> str | None:
 def _without_option(unit: Compile, headers: Mapping[str, Header]) -> list[str]:
     """The words with the text of what -include-pch names."""
     kept = list(unit.words)
-    for name in _OPTIONS:
-        while name in kept:
-            place = kept.index(name)
-            is_passed_on = kept[place - 1 : place] == ["-Xclang"]
-            value = place + (2 if is_passed_on else 1)
+    for name in (_READ, "-emit-pch"):
+        while places := _places_of(name, kept):
+            value = places.value
             header = headers.get(_absolute(unit, "".join(kept[value : value + 1])))
-            kept[place - is_passed_on : value + 1] = ["-include", header.source] if header else []
+            kept[places.begin : value + 1] = ["-include", header.source] if header else []
     return kept
+
+
+class _Places(NamedTuple):
+    """Where an option stands in a command: its first word, perhaps -Xclang, and its value, which may be missing."""
+
+    begin: int
+    value: int
+
+
+def _places_of(name: str, words: Sequence[str]) -> _Places | None:
+    """The first time that an option of cc1 is given."""
+    if name not in words:
+        return None
+    place = words.index(name)
+    is_passed_on = place > 0 and words[place - 1] == "-Xclang"
+    return _Places(place - is_passed_on, place + 1 + is_passed_on)
 
 
 def _absolute(unit: Compile, name: str | None) -> str:
