@@ -2,10 +2,9 @@
 
 #include "SilentChild.h"
 #include "ChildEnd.h"
+#include "OpenFiles.h"
 #include "UsageError.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -107,63 +106,6 @@ int aboveStandardStreams(StringRef Option, int Descriptor) {
   return Higher;
 }
 
-/// Empty: there is no /proc, or it cannot be read.
-std::optional<SmallVector<int, 16>> openDescriptors() {
-  DIR *const Open = opendir("/proc/self/fd");
-  if (!Open)
-    return std::nullopt;
-  SmallVector<int, 16> Found;
-  errno = 0;
-  while (const dirent *const Entry = readdir(Open))
-    if (Entry->d_name[0] != '.')
-      Found.push_back(std::atoi(Entry->d_name));
-  const int Error = errno;
-  const int Own = dirfd(Open);
-  closedir(Open);
-  if (Error)
-    return std::nullopt;
-  erase(Found, Own);
-  return Found;
-}
-
-/// The same, in a slower way.
-SmallVector<int, 16> triedDescriptors() {
-  // A compiler does not have more open. What a parent left open is closed, if
-  // the kernel has the call.
-  constexpr int Most = 1 << 12;
-  close_range(Most, ~0U, /*flags=*/0);
-  SmallVector<int, 16> Found;
-  for (int Descriptor = 0; Descriptor < Most; ++Descriptor)
-    if (fcntl(Descriptor, F_GETFD) >= 0)
-      Found.push_back(Descriptor);
-  return Found;
-}
-
-/// What the compiler has open for writing, such as its outputs, shares its
-/// position with the parent.
-void detachOpenFiles() {
-  const int Nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (Nothing < 0)
-    endByMachine("", failed("opening /dev/null"));
-  const auto Listed = openDescriptors();
-  for (const int Descriptor : Listed ? *Listed : triedDescriptors()) {
-    if (Descriptor == Nothing || Descriptor == ToParent)
-      continue;
-    const int Flags = fcntl(Descriptor, F_GETFL);
-    const bool IsWritable = Flags >= 0 && (Flags & O_ACCMODE) != O_RDONLY;
-    if ((IsWritable || Descriptor <= STDERR_FILENO) &&
-        dup2(Nothing, Descriptor) < 0)
-      endByMachine("", failed("dup2"));
-  }
-  // A stream that was closed stays closed for the parent, but a file that the
-  // child opens must not become one.
-  for (int Stream = STDIN_FILENO; Stream <= STDERR_FILENO; ++Stream)
-    if (fcntl(Stream, F_GETFD) < 0 && dup2(Nothing, Stream) < 0)
-      endByMachine("", failed("dup2"));
-  if (Nothing > STDERR_FILENO)
-    close(Nothing);
-}
-
 /// Allocators may abort, and code may crash, after an allocation that failed.
 /// Safe in a signal handler.
 [[noreturn]] void loseUnlessMemoryIsShort() {
@@ -223,7 +165,8 @@ void becomeChild(pid_t Parent) {
   // The parent may have ended before the line above.
   if (getppid() != Parent)
     _exit(EXIT_FAILURE);
-  detachOpenFiles();
+  if (const StringRef Failed = detachOpenFiles(ToParent); !Failed.empty())
+    endByMachine("", failed(Failed));
 }
 
 /// Empty: an error, in errno.
