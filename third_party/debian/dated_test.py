@@ -20,6 +20,7 @@ import unittest.mock
 import dated
 import fetch
 import lockfile
+import mirrors
 import pace
 
 from third_party.debian.testing import archives
@@ -253,8 +254,10 @@ class CloneOfLastYearTest(unittest.TestCase):
         """mirrors.py of the clone, on a machine whose apt names none."""
         path = self.clone / "mirrors.py"
         text = path.read_text(encoding="utf-8")
-        self.assertIn('APT_ETC = "/etc/apt"', text)
-        path.write_text(text.replace('APT_ETC = "/etc/apt"', 'APT_ETC = "/nowhere"'), encoding="utf-8")
+        for name in (mirrors.APT_ETC, mirrors.DEBIAN_TEMPLATE):
+            self.assertIn(f'"{name}"', text)
+            text = text.replace(f'"{name}"', '"/nowhere"')
+        path.write_text(text, encoding="utf-8")
 
     def test_no_mirror_need_be_named(self):
         self.no_mirror()

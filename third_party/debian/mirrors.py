@@ -1,6 +1,7 @@
-"""Finds Debian mirrors: those of the user first, then those of the machine's apt configuration.
+"""Finds Debian mirrors: those of the user first, then those of the machine's apt configuration, then Debian's own.
 
-This project names no mirror; a machine that can run `apt-get update` has one.
+This project names no mirror. A Debian machine that can run `apt-get update` has one; elsewhere python-apt, which most
+installations of Ubuntu have, names Debian's.
 """
 
 import dataclasses
@@ -15,6 +16,8 @@ ENVIRONMENT_VARIABLE = "MLGO_DEBIAN_MIRRORS"
 #: Set by the launcher for --debian_mirror, which comes before all others.
 OPTION_VARIABLE = "MLGO_DEBIAN_MIRROR_OPTION"
 APT_ETC = "/etc/apt"
+#: What python-apt knows of Debian's archive, on every distribution that has it.
+DEBIAN_TEMPLATE = "/usr/share/python-apt/templates/Debian.info"
 
 
 class MirrorError(Exception):
@@ -100,17 +103,30 @@ def is_debian(source: AptSource) -> bool:
     )
 
 
-def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC) -> List[str]:
+def of_template(path: str = DEBIAN_TEMPLATE) -> List[str]:
+    """Debian's own archives as python-apt's template of its suites names them, each once; none without the file."""
+    try:
+        text = pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    named = [AptSource(uri.rstrip("/"), ()) for uri in re.findall(r"^BaseURI:\s*(\S+)\s*$", text, re.M)]
+    return list(dict.fromkeys(source.uri for source in named if is_debian(source)))
+
+
+def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC, template: str = DEBIAN_TEMPLATE) -> List[str]:
     """Bases to try, in order: the environment's, then apt's, each once; those with a time stamp last.
+
+    Where neither names one, Debian's own.
 
     Raises:
         MirrorError: there is none.
     """
     bases = from_environment(environ) + [source.uri for source in apt_sources(etc) if is_debian(source)]
+    bases = bases or of_template(template)
     if not bases:
         raise MirrorError(
-            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and {etc} names none. Give the URL of a mirror, or a "
-            "directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc with "
-            f"common --repo_env={ENVIRONMENT_VARIABLE}=URL"
+            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and neither {etc} nor {template} names one. Give the "
+            "URL of a mirror, or a directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, "
+            f"or in user.bazelrc with common --repo_env={ENVIRONMENT_VARIABLE}=URL"
         )
     return sorted(dict.fromkeys(bases), key=is_dated)

@@ -1,3 +1,4 @@
+import functools
 import pathlib
 import tempfile
 import unittest
@@ -73,21 +74,35 @@ class MirrorsTest(unittest.TestCase):
 
     def test_no_mirror_at_all(self):
         with self.assertRaisesRegex(
-            mirrors.MirrorError, "not set and .* names none.*--debian_mirror=URL.*user.bazelrc"
+            mirrors.MirrorError, "not set and neither .* names one.*--debian_mirror=URL.*user.bazelrc"
         ):
-            mirrors.find_mirrors({}, str(self.etc))
+            mirrors.find_mirrors({}, str(self.etc), template=str(self.etc / "absent"))
+
+    def test_python_apt_names_debians_archive_where_apt_has_another_distribution(self):
+        (self.etc / "sources.list").write_text("deb http://a.example/ubuntu noble main\n")
+        template = self.etc / "Debian.info"
+        template.write_text(
+            "Suite: {series}\nBaseURI: https://d.example/debian/\nMatchURI: .*\n\n"
+            "Suite: {series}-security\nBaseURI: https://security.example/\n\n"
+            "Suite: stable\nBaseURI: https://d.example/debian/\nBaseURI: gopher://d.example/debian\n"
+        )
+        find = functools.partial(mirrors.find_mirrors, etc=str(self.etc), template=str(template))
+        self.assertEqual(find({}), ["https://d.example/debian"])
+        self.assertEqual(find({"MLGO_DEBIAN_MIRRORS": "/srv/keep"}), ["/srv/keep"])
+        (self.etc / "sources.list").write_text("deb http://a.example/debian sid main\n")
+        self.assertEqual(find({}), ["http://a.example/debian"])
 
     def test_hosts_of_other_distributions_are_told_what_to_set(self):
         ubuntu = "Types: deb\nURIs: http://archive.example/ubuntu\nSuites: noble noble-updates\nComponents: main\n"
         (self.etc / "sources.list.d/ubuntu.sources").write_text(ubuntu)
         for etc in (str(self.etc), str(self.etc / "no/apt/here")):
             with self.subTest(etc), self.assertRaises(mirrors.MirrorError) as caught:
-                mirrors.find_mirrors({}, etc)
+                mirrors.find_mirrors({}, etc, "/absent")
             self.assertEqual(
                 str(caught.exception),
-                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and {etc} names none. Give the URL of a mirror, or "
-                "a directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in "
-                "user.bazelrc with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
+                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and neither {etc} nor /absent names one. Give the "
+                "URL of a mirror, or a directory made by //third_party/debian:mirror, with ./bazelw "
+                "--debian_mirror=URL, or in user.bazelrc with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
             )
             given = {mirrors.OPTION_VARIABLE: "http://m/debian"}
             self.assertEqual(mirrors.find_mirrors(given, etc), ["http://m/debian"])
