@@ -1,4 +1,5 @@
 import dataclasses
+import errno
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+import archives as packed
 import tree
 
 from third_party.debian.testing import archives
@@ -56,6 +58,17 @@ class TreeTest(unittest.TestCase):
             self.root,
         )
         self.assertEqual(archives.tree(self.root / "usr"), {"bin/a": b"a", "lib/b": b"b"})
+
+    def test_packed_archives_share_the_cache_or_are_copies(self):
+        content = archives.deb_bytes({"./usr/bin/a": b"a"})
+        request = {"entries": [self.put(archives.entry("a", content), content)]}
+        packed.place(request, self.root)
+        self.assertEqual(((self.root / "a.deb").read_bytes(), (self.root / "a.deb").stat().st_nlink), (content, 2))
+        elsewhere = self.scratch / "elsewhere"
+        elsewhere.mkdir()
+        with mock.patch.object(os, "link", side_effect=OSError(errno.EXDEV, "another file system")):
+            packed.place(request, elsewhere)
+        self.assertEqual(((elsewhere / "a.deb").read_bytes(), (elsewhere / "a.deb").stat().st_nlink), (content, 1))
 
     def test_only_programs_and_libraries_are_patched(self):
         for name, content in {"program": elf(2), "lib.so": elf(3), "object.o": elf(1), "text": b"x"}.items():

@@ -16,13 +16,20 @@ PYVENV = "include-system-site-packages = false\n"
 
 
 def prepare(source: pathlib.Path, root: pathlib.Path) -> None:
-    """Copies the tree `source` (a directory named usr) to `root`/usr and completes it."""
+    """Makes `root`/usr of the tree `source`, a directory named usr. Files that stay are hard links where possible."""
     target = root / "usr"
-    shutil.copytree(source, target, symlinks=True)
+    shutil.copytree(source, target, symlinks=True, copy_function=_link)
     # Debian's site.py would take this empty directory onto the path.
     shutil.rmtree(target / "lib" / "python3", ignore_errors=True)
     (target / "pyvenv.cfg").write_text(PYVENV, encoding="ascii")
     byte_code.compile_tree(target / "lib" / "python3.11")
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # Of another file system, or one without hard links.
+        shutil.copy2(source, target)
 
 
 def main() -> int:
