@@ -2,8 +2,7 @@
 
 Every module is compiled from a copy of the corpus in another folder (as links). The objects are compared with those
 that the corpus gives in its own folder or, with --obj_base_dir, with those of the original build, apart from the
-sections in which clang embedded bitcode and command. ELF objects that differ only in names of local symbols are equal
-for every linker: they count as equal, and a note names them.
+sections in which clang embedded bitcode and command.
 
     ./bazelw run //mlgo:verify_corpus -- --corpus=corpus
     ./bazelw run //mlgo:verify_corpus -- --corpus=corpus --obj_base_dir=build --json=report.json

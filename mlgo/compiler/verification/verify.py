@@ -14,7 +14,7 @@ from typing import Any
 
 from mlgo.compiler.executor import CountingExecutor, Executor, LocalExecutor, Outcomes, available_cores
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
-from mlgo.compiler.verification.comparison import Comparer, Difference, Reason, with_likely_reason
+from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.corpus.corpus import (
     BITCODE_SUFFIX,
     COMMAND_SUFFIX,
@@ -28,8 +28,8 @@ from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
 
 _LIMITS = CompileLimits()
-#: Differences, and modules of which only local names differ, that the text lists.
-_SHOWN, _SHOWN_NAMES = 20, 3
+#: Differences that the text lists.
+_SHOWN = 20
 
 #: The original object of a module, by the module's name; None: it is not there.
 Originals = Callable[[str], bytes | None]
@@ -37,14 +37,10 @@ Originals = Callable[[str], bytes | None]
 
 @dataclasses.dataclass(frozen=True)
 class Verification:
-    """The modules that are the same, and why the others are not; sorted by name.
-
-    Attributes: local_names: of those in `same`, the ones in whose objects only local names differ, and which.
-    """
+    """The modules that are the same, and why the others are not; sorted by name."""
 
     same: tuple[str, ...]
     different: dict[str, Difference]
-    local_names: dict[str, Difference] = dataclasses.field(default_factory=dict)
 
     def count(self, reason: Reason) -> int:
         return sum(difference.reason == reason for difference in self.different.values())
@@ -72,7 +68,7 @@ def verify(
     Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.
     """
     shown = shown or progress.Silent()
-    found = _Found([], _refused(corpus), {})
+    found = _Found([], _refused(corpus))
     shown.advance(len(found.different))
     usable = [module for module in corpus.modules if module.name not in found.different]
     compiles = CountingExecutor(LocalExecutor(workers), progress.tell)
@@ -104,24 +100,19 @@ class _Found:
 
     same: list[str]
     different: dict[str, Difference]
-    local_names: dict[str, Difference]
 
     def add(self, name: str, difference: Difference | None) -> None:
-        if difference is not None and difference.reason is not Reason.LOCAL_NAMES:
+        if difference is None:
+            self.same.append(name)
+        else:
             self.different[name] = difference
-            return
-        self.same.append(name)
-        if difference is not None:
-            self.local_names[name] = difference
 
     def note(self) -> str:
         """A remark for the progress."""
         return f"{len(self.different)} different"
 
     def result(self) -> Verification:
-        return Verification(
-            tuple(self.same), *(dict(sorted(each.items())) for each in (self.different, self.local_names))
-        )
+        return Verification(tuple(self.same), dict(sorted(self.different.items())))
 
 
 def _refused(corpus: Corpus) -> dict[str, Difference]:
@@ -181,8 +172,7 @@ def _difference(
         return Difference(
             Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
         )
-    difference = comparer.difference(original, outcome.made_object)
-    return difference if originals is None else with_likely_reason(difference, original, module, comparer.embedded)
+    return comparer.difference(original, outcome.made_object)
 
 
 def _failed(failure: CompileFailure) -> Difference:
@@ -240,7 +230,6 @@ def report_json(corpus: Corpus, clang: pathlib.Path, found: Verification, with_o
         "different": {
             name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()
         },
-        "local_names": {name: why.detail for name, why in found.local_names.items()},
         "reasons": _counts(found),
         "same": list(found.same),
     }
@@ -260,13 +249,10 @@ def report_lines(found: Verification, with_originals: bool) -> Iterator[str]:
         yield f"{json.dumps(name, ensure_ascii=False)}: {why.reason.value}: {why.detail}"
     if len(found.different) > _SHOWN:
         yield f"and {len(found.different) - _SHOWN} more; --json=FILE has them all"
-    for name, why in list(found.local_names.items())[:_SHOWN_NAMES]:
-        yield f"{json.dumps(name, ensure_ascii=False)}: {why.detail}"
     total = len(found.same) + len(found.different)
     against = "the original objects" if with_originals else "themselves before the move"
     failed = ", ".join(f"{count} {reason}" for reason, count in _counts(found).items())
-    renamed = f" ({len(found.local_names)} but for local names, which no linker reads)" if found.local_names else ""
-    same = f"done {len(found.same)} of {total} the same as {against}{renamed}"
+    same = f"done {len(found.same)} of {total} the same as {against}"
     yield same + (f", different: {failed}" if failed else "")
 
 
