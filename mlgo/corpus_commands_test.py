@@ -242,16 +242,6 @@ class SplitTest(CommandCase):
         self.assertRegex(said, f"train: {len(train)} modules, [0-9,]+ bytes of bitcode -> ")
         self.assertEqual(self.parts()[:2], (train, held_out))
 
-    def test_by_directory(self):
-        _, held_out, _ = self.parts("--by=directory", "--held_out_directory=d3", "--held_out_directory", "d5/")
-        self.assertEqual({name.partition("/")[0] for name in held_out}, {"d3", "d5"})
-        train, held_out, _ = self.parts("--by=directory", "--held_out_one_in=2")
-        self.assertFalse({name[:3] for name in train} & {name[:3] for name in held_out})
-
-    def test_by_size(self):
-        _, held_out, _ = self.parts("--by=size")
-        self.assertEqual(len(held_out), 10)
-
     def test_what_commands_name_goes_along_out_of_an_archive_too(self):
         source = self.corpus("c", profile=b"profile")
         with zipfile.ZipFile(self.root / "c.zip", "w") as archive:
@@ -277,17 +267,11 @@ class SplitTest(CommandCase):
 
     def test_refusals(self):
         source = self.corpus("c")
-        flags = ("--corpus", source, "--output_dir", self.root / "s")
+        single = self.corpus("single", 1)
         self.refused(
             split_corpus,
-            (*flags, "--by=directory", "--held_out_directory=d"),
-            "--held_out_directory=d: holds no module",
-        )
-        few = self.corpus("few", 3)
-        self.refused(
-            split_corpus,
-            ("--corpus", few, "--output_dir", self.root / "s", "--by=size"),
-            "none of its 3 modules would be in",
+            ("--corpus", single, "--output_dir", self.root / "s"),
+            "none of its 1 modules would be in",
             ExitCode.NOTHING_PRODUCED,
         )
         self.refused(split_corpus, ("--corpus", source, "--output_dir", source), "would be written over the corpus")

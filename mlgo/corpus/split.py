@@ -6,7 +6,7 @@
 import contextlib
 import hashlib
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from mlgo.corpus.contained_files import ContainedFiles
 from mlgo.corpus.corpus import Corpus, Module
@@ -19,9 +19,6 @@ TRAIN = "train"
 HELD_OUT = "held_out"
 PARTS = (TRAIN, HELD_OUT)
 
-HASH, DIRECTORY, SIZE = "hash", "directory", "size"
-CRITERIA = (HASH, DIRECTORY, SIZE)
-
 #: Separates source and target in the name of a module whose source several targets compile.
 OWNER_MARK = "@@"
 
@@ -33,25 +30,6 @@ HELD_OUT_ONE_IN = 4
 def part_of(module_name: str, held_out_one_in: int = HELD_OUT_ONE_IN) -> str:
     """The part of a module: a fixed function of its source's name, independent of the other modules."""
     return HELD_OUT if _hash(_source(module_name)) % held_out_one_in == 0 else TRAIN
-
-
-def parts_of(
-    sizes: Mapping[str, int], criterion: str, held_out_one_in: int, held_out_directories: Sequence[str]
-) -> dict[str, str]:
-    """Part of each module by one of CRITERIA.
-
-    Args: sizes: see `by_size`.
-    Raises: RunError: a directory to hold out has no module.
-    """
-    if criterion == HASH:
-        return with_both_parts(by_hash(sizes, held_out_one_in), held_out_one_in)
-    if criterion == SIZE:
-        return by_size(sizes, held_out_one_in)
-    for folder in held_out_directories:
-        if not any(name.startswith(f"{folder.rstrip('/')}/") for name in sizes):
-            remedy = "give the beginning of modules' names"
-            raise RunError(f"--held_out_directory={folder}", "holds no module", remedy)
-    return by_directory(sizes, held_out_directories, held_out_one_in)
 
 
 def by_hash(names: Iterable[str], held_out_one_in: int = HELD_OUT_ONE_IN) -> dict[str, str]:
@@ -79,37 +57,6 @@ def with_both_parts(parts: Mapping[str, str], held_out_one_in: int = HELD_OUT_ON
     return {name: HELD_OUT if _source(name) in chosen else TRAIN for name in parts}
 
 
-def by_directory(
-    names: Iterable[str], held_out: Sequence[str] = (), held_out_one_in: int = HELD_OUT_ONE_IN
-) -> dict[str, str]:
-    """Part of each module, all of a directory in one part, because files of one directory are alike.
-
-    Args:
-      held_out: the directories to hold out, with all below them. Without any, a hash of a directory's name selects.
-      held_out_one_in: with the hash, about one directory in so many is held out.
-    """
-    if held_out:
-        below = tuple(f"{folder.rstrip('/')}/" for folder in held_out)
-        return {name: HELD_OUT if name.startswith(below) else TRAIN for name in names}
-    return {name: part_of(_source(name).rpartition("/")[0], held_out_one_in) for name in names}
-
-
-def by_size(sizes: Mapping[str, int], held_out_one_in: int = HELD_OUT_ONE_IN) -> dict[str, str]:
-    """Part of each module, so that both parts have small and large ones: one of `held_out_one_in` neighbours in size.
-
-    A hash of the names selects that one. Unlike the other criteria, this one may move modules when others are added.
-
-    Args: sizes: bytes of bitcode by module name.
-    """
-    ordered = sorted(sizes, key=lambda name: (sizes[name], name))
-    parts = dict.fromkeys(ordered, TRAIN)
-    for start in range(0, len(ordered), held_out_one_in):
-        neighbours = ordered[start : start + held_out_one_in]
-        if len(neighbours) == held_out_one_in:
-            parts[min(neighbours, key=_hash)] = HELD_OUT
-    return parts
-
-
 def _source(module_name: str) -> str:
     return module_name.partition(OWNER_MARK)[0]
 
@@ -135,7 +82,7 @@ def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) 
     for part, modules in members.items():
         if not modules:
             wrong = f"none of its {len(corpus.modules)} modules would be in the part {part}"
-            remedy = "split it another way: see //mlgo:split_corpus"
+            remedy = "give another --held_out_one_in, or a larger corpus"
             raise RunError(f"corpus {corpus.path}", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     written = {}
     bar = progress.start("split_corpus", len(corpus.modules), "modules")

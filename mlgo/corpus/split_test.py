@@ -37,50 +37,20 @@ class SplitTest(unittest.TestCase):
         self.assertEqual({moved["a"], moved["b"]}, {TRAIN, HELD_OUT})
         self.assertEqual(moved["a"], moved["a@@x"])
 
-    def test_by_directory(self):
-        names = ["lib/IR/a", "lib/IR/x/b", "lib/IRReader/c", "d"]
-        parts = split.by_directory(names, ["lib/IR/"])
-        self.assertEqual(parts, {"lib/IR/a": HELD_OUT, "lib/IR/x/b": HELD_OUT, "lib/IRReader/c": TRAIN, "d": TRAIN})
-        self.assertEqual(split.by_directory(names, ["d"])["d"], TRAIN)
-
     def test_one_source_is_never_on_both_sides(self):
         for index in range(40):
             source = f"lib{index}/a.c"
-            for way in (split.by_hash, split.by_directory):
-                self.assertEqual(len(set(way([source, f"{source}@@lib/fast", f"{source}@@lib/slow"]).values())), 1)
-
-    def test_by_size(self):
-        sizes = {f"m{index:03}": index for index in range(100)}
-        parts = split.by_size(sizes)
-        held_out = sorted(sizes[name] for name, part in parts.items() if part == HELD_OUT)
-        self.assertEqual([size // 4 for size in held_out], list(range(25)))
-        self.assertGreater(len({size % 4 for size in held_out}), 1)
+            parts = split.by_hash([source, f"{source}@@lib/fast", f"{source}@@lib/slow"])
+            self.assertEqual(len(set(parts.values())), 1)
 
     @UNHURRIED
     @given(NAMES, st.integers(2, 7))
-    def test_hash_and_directory_depend_on_the_name_alone(self, names, one_in):
-        for way in (split.by_hash, lambda names, one_in: split.by_directory(names, (), one_in)):
-            whole = way(names, one_in)
-            self.assertEqual(list(whole), names)
-            for name in names:
-                self.assertEqual(way([name], one_in), {name: whole[name]})
-        folders: dict[str, str] = {}
-        for name, part in split.by_directory(names, (), one_in).items():
-            self.assertEqual(folders.setdefault(name.rpartition("/")[0], part), part)
+    def test_the_part_depends_on_the_name_alone(self, names, one_in):
+        whole = split.by_hash(names, one_in)
+        self.assertEqual(list(whole), names)
+        for name in names:
+            self.assertEqual(split.by_hash([name], one_in), {name: whole[name]})
         self.assertEqual(split.by_hash(names), {name: split.part_of(name) for name in names})
-
-    @UNHURRIED
-    @given(
-        st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 1000), max_size=30),
-        st.integers(2, 7),
-        st.randoms(),
-    )
-    def test_size_depends_on_no_order(self, sizes, one_in, random):
-        shuffled = list(sizes.items())
-        random.shuffle(shuffled)
-        parts = split.by_size(sizes, one_in)
-        self.assertEqual(split.by_size(dict(shuffled), one_in), parts)
-        self.assertEqual(sum(part == HELD_OUT for part in parts.values()), len(sizes) // one_in)
 
 
 class PartsTest(unittest.TestCase):
