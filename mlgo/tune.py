@@ -4,7 +4,6 @@
     ./bazelw run //mlgo:tune -- --corpus=//mlgo/corpus:lua_oz --compiles=20 --output_dir=out/lua
     ./bazelw run //mlgo:tune -- --program=my.json --budget=3600
     clang -Oz -mllvm -mlgo-decisions=out/lua/tuned.decisions -c FILE
-    ./bazelw run //mlgo:tune -- --problem=regalloc_eviction --corpus=//mlgo/corpus:lua
 
 Inlining: the search starts from the compiler's heuristic and from the policy of --policy and takes the better one in
 each part of the call graph. Then it tries other decisions: all calls of a function, then single calls. Every change was
@@ -14,15 +13,10 @@ end all objects are linked into one image, whose code bytes are the headline fig
 A call site is named by its functions, so the decisions hold on for what an edit does not touch; elsewhere the policy or
 the heuristic decides. Decisions are for one compiler: with another one, fewer of them fit.
 
-Register eviction: the development clang tries --compiles allocations of each function on average, more of those that
-cost more, and takes the best. No function costs more than with the heuristic or the policy, by the score of --problem.
---callee_saved_cost=32768 searches with the cost that mlgo-speed.cfg sets, and the printed command has it too.
-
 Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv and curve.csv (bytes after so many
-compiles of each module); for register eviction, functions.csv in place of modules.csv.
-report.html and report.md show them, as //mlgo:report does. An interrupted command continues when it is
-started again; a folder of another search is refused. The results of single modules are kept in --cache_dir: after an
-edit, with another --output_dir, only the modules that it changed are searched again.
+compiles of each module). report.html and report.md show them, as //mlgo:report does. An interrupted command continues
+when it is started again; a folder of another search is refused. The results of single modules are kept in --cache_dir:
+after an edit, with another --output_dir, only the modules that it changed are searched again.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 no decision to search, 11 too many modules failed, 130 interrupted.
 """
@@ -60,7 +54,6 @@ from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import aligned_lines
 from mlgo.search.budget import Budget
-from mlgo.search.eviction_tuning import tune_evictions
 from mlgo.search.program_build import ProgramBuild, size_lines
 from mlgo.search.replay import without_locations
 from mlgo.search.results import Results
@@ -84,21 +77,7 @@ flags.DEFINE_string(
 )
 flags.DEFINE_multi_string("package", [], "Source tree that --program names, as NAME=FOLDER; repeatable.")
 flags.DEFINE_string("policy", None, "Folder of a policy to start from too. Default: only from the heuristic.")
-flags.DEFINE_integer(
-    "compiles",
-    70,
-    "Compiles for the search of a module, at most; for register eviction, allocations of each function on average:"
-    " functions that cost more get more.",
-    lower_bound=1,
-)
-flags.DEFINE_integer(
-    "callee_saved_cost",
-    None,
-    "For register eviction: value of -mlgo-callee-saved-cost in every compile, as the decisions will be used:"
-    " 32768 is that of mlgo-speed.cfg. Default: LLVM's own.",
-    lower_bound=1,
-    upper_bound=2**32 - 1,
-)
+flags.DEFINE_integer("compiles", 70, "Compiles for the search of a module, at most.", lower_bound=1)
 flags.DEFINE_float(
     "budget",
     None,
@@ -123,18 +102,14 @@ flags.DEFINE_string("reward", None, "Which bytes of a module count in its search
 def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
-    if problem.has_inner_search:
-        return _tuned_inside(problem)
     if problem.decisions_flag is None:
-        remedy = "Give inlining_for_size or regalloc_eviction"
+        remedy = "Give inlining_for_size; for live ranges, compile with -mlgo-allocations"
         raise RunError(f"--problem={problem.name}", "has no decisions that can be given", remedy)
     if (FLAGS.corpus is None) == (FLAGS.program is None):
         wrong = "are both given" if FLAGS.corpus else "are both missing"
         raise RunError(
             "--corpus and --program", wrong, "Give a corpus of your program (docs/corpora.md), or the program"
         )
-    if FLAGS.callee_saved_cost is not None:
-        raise RunError("--callee_saved_cost", f"is not supported for {problem.name}", "Remove it")
     given = _Given.of_flags(problem)
     corpus = None if given.build else corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
     with compiling_from_flags(problem, "tune", given.inputs(corpus), given.settings()) as (folder, setup, clang):
@@ -146,31 +121,6 @@ def main(arguments: list[str]) -> int:
         assert setup.executor is not None  # compiling_from_flags sees to it.
         metered = CountingExecutor(setup.executor, tell)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
-        show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
-    return ExitCode.DONE
-
-
-def _tuned_inside(problem: Problem) -> int:
-    for name in ("program", "package", "icf", "replay", "reward"):
-        if FLAGS[name].present:
-            raise RunError(f"--{name}", f"is not supported for {problem.name}", "Remove it")
-    if FLAGS.corpus is None:
-        raise RunError("--corpus", "is missing", "Give a corpus of your program (docs/corpora.md)")
-    policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem)
-    corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
-    inputs = {"corpus": corpus.digest, "policies": dict(policies.digests)}
-    budget = Budget(FLAGS.compiles, FLAGS.budget)
-    cost = {} if FLAGS.callee_saved_cost is None else {"callee_saved_cost": FLAGS.callee_saved_cost}
-    with compiling_from_flags(problem, "tune", inputs, {**_limits(budget), **cost}) as (folder, setup, clang):
-        assert setup.executor is not None  # compiling_from_flags sees to it.
-        metered = CountingExecutor(setup.executor, tell)
-        side = next(iter(policies.sides(setup.clang)), None)
-        model_dir = None if side is None else policies.models_in(folder.work)(side)
-        described = {"problem": problem.name, "clang": clang, "policies": dict(policies.digests), "seed": FLAGS.seed}
-        described |= cost
-        metered_setup = dataclasses.replace(setup, executor=metered)
-        cache = cache_from_flags()
-        lines = tune_evictions(corpus, folder, metered_setup, model_dir, budget, FLAGS.seed, described, cache)
         show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
     return ExitCode.DONE
 

@@ -90,8 +90,6 @@ class Problem:
     context_flags: tuple[str, ...] = ()  #: further cc1 flags that make the log name each context after its call site.
     #: LLVM option, without dash, of a file of decisions by call site. None: there is none.
     decisions_flag: str | None = None
-    #: whether the development compiler searches better decisions itself (llvm/eviction_search).
-    has_inner_search: bool = False
     #: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with the heuristic at
     #: other values of it. None: there is no such option.
     threshold_option: str | None = None

@@ -19,7 +19,7 @@ from mlgo.reporting.records import Content, Evaluation, Kind, Record, Run
 SEED = 1
 
 #: The order of the kinds on a page.
-_ORDER = (Kind.PROGRAMS, Kind.TUNING, Kind.EVICTION_TUNING, Kind.EXPLANATION)
+_ORDER = (Kind.PROGRAMS, Kind.TUNING, Kind.EXPLANATION)
 
 
 def compose(records: Sequence[Record], again: str = "", demangler: Demangler | None = None) -> Page:
@@ -47,7 +47,7 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         results.distribution_section(tabled),
         results.regressions_section(tabled),
         programs.programs_section(measured),
-        *tuning.tuning_sections(others),
+        tuning.tuning_section(others),
         training.training_section(runs),
         training.learning_section(runs),
         grouped_section("explanation", "Feature importance", "Explanation", explained),
@@ -110,6 +110,6 @@ def _lead(runs: Sequence[Run], evaluations: Sequence[Evaluation], others: Sequen
         parts.append(f"evaluated on {where}")
     if Kind.PROGRAMS in kinds:
         parts.append("measured in real programs")
-    if kinds & {Kind.TUNING, Kind.EVICTION_TUNING}:
+    if Kind.TUNING in kinds:
         parts.append("searched for one program")
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")

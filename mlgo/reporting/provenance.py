@@ -24,7 +24,6 @@ _COMMANDS = {
 _DIGESTS: Mapping[Kind, tuple[str, Sequence[str]]] = {
     Kind.PROGRAMS: ("program measurements", ("digests",)),
     Kind.TUNING: ("search", ("clang", "corpus", "policies")),
-    Kind.EVICTION_TUNING: ("search", ("clang", "corpus", "policies")),
     Kind.EXPLANATION: ("explanation", ("problem", "policy", "corpus")),
 }
 
@@ -124,12 +123,8 @@ def tuning_command(tuning: Content) -> str:
     content = tuning.content
     words = ["./bazelw run //mlgo:tune --", f"--problem={shlex.quote(str(content['problem']))}", '--corpus="$CORPUS"']
     words += ['--policy="$POLICY"'] if content["policies"] else []
-    of_evictions = tuning.kind is Kind.EVICTION_TUNING
-    limit = content["tries_limit" if of_evictions else "compiles_limit"]
-    words += [f"--compiles={int(limit)}"]
+    words += [f"--compiles={int(content['compiles_limit'])}"]
     words += [f"--budget={float(content['budget']):g}"] if content["budget"] is not None else []
-    if of_evictions:
-        return " ".join([*words, f"--seed={int(content['seed'])}"])
     words += [f"--reward={shlex.quote(str(content['reward']))}", f"--seed={int(content['seed'])}"]
     return " ".join([*words, *(["--icf"] if content["icf"] else [])])
 

@@ -159,7 +159,6 @@ class Kind(enum.StrEnum):
 
     PROGRAMS = "programs"  # //mlgo:evaluate_programs
     TUNING = "tuning"  # //mlgo:tune for inlining
-    EVICTION_TUNING = "eviction_tuning"  # //mlgo:tune for register eviction
     EXPLANATION = "explanation"  # //mlgo:explain
 
 

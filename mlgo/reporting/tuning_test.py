@@ -3,7 +3,6 @@
 import html
 import unittest
 
-from mlgo.pages.markdown import summary
 from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
 from mlgo.reporting.provenance import tuning_command
@@ -11,8 +10,6 @@ from mlgo.reporting.records import Content, Record
 from mlgo.reporting.testing import made_up_searches
 from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run.exit_codes import RunError
-
-_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 def _command(records: list[Record]) -> str:
@@ -52,50 +49,11 @@ class TuningTest(FolderTestCase):
         self.assertNotIn("for want of compiles", content)
 
     def test_a_search_of_another_version_is_refused(self):
-        for write, key in ((made_up_searches.write_tuning, "curve"), (made_up_searches.write_eviction_tuning, "gains")):
-            write(self.folder / "old")
-            path = self.folder / "old" / "result.json"
-            path.write_text(path.read_text(encoding="utf-8").replace(f'"{key}"', '"other"'), encoding="utf-8")
-            with self.assertRaisesRegex(RunError, f"lacks '{key}'"):
-                compose(self.read("old"))
-
-
-class EvictionTuningTest(FolderTestCase):
-    def page(self, **settings) -> str:
-        made_up_searches.write_eviction_tuning(self.folder / "tuned", **settings)
-        text = html.unescape(html_of(compose(self.read("tuned"))).decode())
-        return text.partition("<main")[2]
-
-    def test_a_search(self):
-        content = self.page()
-        for said in (
-            "Better: cost against the compiler's default −5.7",
-            "Better: sum of the costs against the compiler's default",
-            "covers 20 of 22 modules: 180 live ranges in 60 functions. 1 modules have no live range",
-            "1 modules are left to the compiler",
-            "of 3 of 60 functions is among its last quarter of tries",
-            f"−5.50{_SPACE}% in the geometric mean, −7.50{_SPACE}% in the sum",
-            "geometric mean over functions after 24 tries",
-            f"−50.00{_SPACE}%",
-            "another module has this source",
-        ):
-            self.assertIn(said.lower(), content.lower())
-        page = compose(self.read("tuned"))
-        self.assertNotIn("<script>", html_of(page).decode())
-        self.assertIn("against the compiler's default", summary(page).decode())
-
-    def test_the_command(self):
-        made_up_searches.write_eviction_tuning(self.folder / "tuned")
-        self.assertEqual(
-            _command(self.read("tuned")),
-            './bazelw run //mlgo:tune -- --problem=regalloc_eviction --corpus="$CORPUS" --policy="$POLICY"'
-            " --compiles=24 --seed=1",
-        )
-
-    def test_nothing_gained(self):
-        content = self.page(gaining=False)
-        self.assertNotIn("whose cost fell most", content)
-        self.assertIn(f"Cost against the default after 24 tries of each function: 0.00{_SPACE}%", content)
+        made_up_searches.write_tuning(self.folder / "old")
+        path = self.folder / "old" / "result.json"
+        path.write_text(path.read_text(encoding="utf-8").replace('"curve"', '"other"'), encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "lacks 'curve'"):
+            compose(self.read("old"))
 
 
 if __name__ == "__main__":

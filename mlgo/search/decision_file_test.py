@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from mlgo.run.exit_codes import RunError
 from mlgo.search.decision_file import (
     ANY_MODULE,
-    EvictionSection,
     Section,
     callee_of,
     caller_of,
@@ -16,7 +15,6 @@ from mlgo.search.decision_file import (
     otherwise_below,
     place_of,
     read,
-    read_all,
     written,
 )
 
@@ -29,9 +27,6 @@ sections = st.builds(
     otherwise=st.sampled_from(["default", "policy", otherwise_below(-15)]),
     decisions=st.dictionaries(sites, st.booleans()),
 )
-live_ranges = st.lists(st.text("abc%_", min_size=1), min_size=3, max_size=3).map("\t".join)
-registers = st.none() | st.text("ABC0", min_size=1)
-evictions = st.builds(EvictionSection, source=st.text(), decisions=st.dictionaries(live_ranges, registers))
 
 
 class DecisionFileTest(unittest.TestCase):
@@ -58,23 +53,8 @@ class DecisionFileTest(unittest.TestCase):
     def test_what_is_written_is_read(self, given_sections):
         self.assertEqual(read(written(given_sections), "file"), given_sections)
 
-    def test_evictions(self):
-        live_range = "f%20g\t0\t27f3a5c1990b4e60"
-        section = EvictionSection("a b.c", {live_range: "RBX", "h\t1\t00": None})
-        content = written([section, Section("a b.c", "default", {SITE: True})])
-        lines = f"evictions\ta%20b.c\nevict\t{live_range}\tRBX\nspare\th\t1\t00\n"
-        self.assertEqual(content.decode().partition("module")[0], f"mlgo-decisions 1\n{lines}")
-        self.assertEqual(read(content, "file"), [Section("a b.c", "default", {SITE: True})])
-
-    @UNHURRIED
-    @given(st.lists(sections | evictions, max_size=4, unique_by=lambda section: (type(section), section.source)))
-    def test_sections_of_both_kinds_are_read_in_their_order(self, given_sections):
-        content = written(given_sections)
-        self.assertEqual(read_all(content, "file"), given_sections)
-        self.assertEqual(read(content, "file"), [each for each in given_sections if isinstance(each, Section)])
-
     def test_what_is_refused(self):
-        head, evicted = "mlgo-decisions 1\nmodule\ta.c\n", "mlgo-decisions 1\nevictions\ta.c\n"
+        head = "mlgo-decisions 1\nmodule\ta.c\n"
         for content, named in (
             ("", "first line"),
             ("mlgo-decisions 2\n", "first line"),
@@ -87,14 +67,6 @@ class DecisionFileTest(unittest.TestCase):
             (head + f"otherwise default\nkeep\t{SITE}\ninline\t{SITE}\n", "call site a second time in line 5"),
             (head + "otherwise default\nmodule\ta.c\notherwise default\n", "module 'a.c' a second time in line 4"),
             (head + "otherwise default\nspare\tf\t0\t00\n", "line 4"),
-            (evicted + f"keep\t{SITE}\n", "line 3"),
-            (evicted + "evict\tf\t0\t00\n", "line 3"),
-            (evicted + "evict\tf\t0\t00\t\n", "line 3"),
-            (evicted + "spare\tf\t0\t00\tRBX\n", "line 3"),
-            (evicted + "spare\tf\t0\n", "line 3"),
-            (evicted + "spare\tf\t0\t00\nevict\tf\t0\t00\tRBX\n", "live range a second time in line 4"),
-            (evicted + "evictions\ta.c\n", "evictions 'a.c' a second time in line 3"),
-            (evicted + "evictions\n", "line 3"),
         ):
             with self.assertRaisesRegex(RunError, named):
                 read(content.encode(), "file")
@@ -103,7 +75,7 @@ class DecisionFileTest(unittest.TestCase):
     @given(st.binary(max_size=80))
     def test_any_bytes_give_sections_or_an_error(self, content):
         first = b"mlgo-decisions 1\n"
-        for bytes_read in (content, first + b"module\t" + content, first + b"evictions\ta.c\nevict\t" + content):
+        for bytes_read in (content, first + b"module\t" + content):
             try:
                 read(bytes_read, "file")
             except RunError:

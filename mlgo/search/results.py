@@ -93,7 +93,7 @@ class Results:
         }
         files.write_json_atomically(folder / "result.json", content)
         table = self._table(changes)
-        write_summary(folder, table)
+        _write_summary(folder, table)
         return [*aligned_lines(table), "", *self._remarks(folder)]
 
     def _changes(self) -> dict[str, RatioSummary]:
@@ -160,19 +160,14 @@ class Results:
         if tuned.replayed is not None:
             share = f"{tuned.replayed.named:,} of {tuned.replayed.decisions:,}"
             lines.append(f"{share} decisions have a debug location and are in {folder / REPLAY} too, for any clang")
-        return [*lines, *use_lines(folder / DECISIONS_NAME, "-Oz")]
+        use = f"clang -Oz -mllvm -mlgo-decisions={shlex.quote(str(folder / DECISIONS_NAME))} -c FILE"
+        return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use}"]
 
 
-def write_summary(folder: pathlib.Path, table: Sequence[Sequence[str]]) -> None:
+def _write_summary(folder: pathlib.Path, table: Sequence[Sequence[str]]) -> None:
     """Writes summary.md into `folder`. Args: table: its first row has the heads."""
     lines = [*markdown_head(table[0]), *map(markdown_row, table[1:])]
     files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in lines).encode("utf-8"))
-
-
-def use_lines(decisions: pathlib.Path, level: str, switches: Sequence[str] = ()) -> list[str]:
-    """How the decision file `decisions` is used. Args: level: of optimisation; switches: further ones of a compile."""
-    words = ["clang", level, "-mllvm", f"-mlgo-decisions={shlex.quote(str(decisions))}", *switches, "-c", "FILE"]
-    return ["", "Use the decisions with //release:clang or an installed one:", f"    {' '.join(words)}"]
 
 
 def curve(modules: Mapping[str, ModuleResult]) -> list[Point]:

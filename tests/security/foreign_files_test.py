@@ -23,7 +23,7 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.reporting import reading
 from mlgo.run import files, json_lines, manifest, run_folder
 from mlgo.run.exit_codes import RunError
-from mlgo.search import corpus_search, eviction_search
+from mlgo.search import corpus_search
 from mlgo.search.image import parsed_selection
 from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.trace import outcomes
@@ -41,7 +41,6 @@ READERS: dict[str, Reader] = {
     "corpus_description.json": Corpus.load,
     "database.json": lambda folder: commands.load_commands(folder / "database.json", ["*"]),
     "estimator.json": lambda folder: SizeEstimator.load(folder / "estimator.json"),
-    "found.tsv": lambda folder: eviction_search.read_found(folder / "found.json"),
     "held_out/result.json": lambda folder: reading.read_folder(folder, "a", None),
     "image.json": lambda folder: parsed_selection(files.read_json(folder / "image.json", "it", "Do"), "it", "Do"),
     "lines.jsonl": lambda folder: json_lines.read(folder / "lines.jsonl", "figures", "Do"),

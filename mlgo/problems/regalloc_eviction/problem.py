@@ -54,7 +54,6 @@ PROBLEM = Problem(
     model_flag="regalloc-model",
     decision_kind="categorical",
     decides_after_optimiser=True,
-    has_inner_search=True,
     interactive_score="spill_cost",
     choice_names={CANDIDATE_POSITION: "evict nothing"},
     other_choice_name="evict at {}",
