@@ -2,7 +2,6 @@
 
     ./bazelw run //mlgo:tune -- --corpus=out/corpora/zstd_oz --policy=models/inlining_for_size/policy
     ./bazelw run //mlgo:tune -- --corpus=//mlgo/corpus:lua_oz --compiles=20 --output_dir=out/lua
-    ./bazelw run //mlgo:tune -- --program=my.json --budget=3600
     clang -Oz -mllvm -mlgo-decisions=out/lua/tuned.decisions -c FILE
 
 Inlining: the search starts from the compiler's heuristic and from the policy of --policy and takes the better one in
@@ -31,31 +30,24 @@ from mlgo.compiler.executor import CountingExecutor
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.policies import Policies
-from mlgo.evaluation.programs.catalogue import packages_from_flags
-from mlgo.evaluation.programs.program import load_program
 from mlgo.flags.compiling import (
     cache_from_flags,
-    clang_from_flags,
     corpus_from_flags,
     define_cache_flags,
     define_compiler_flags,
     define_gin_flags,
 )
-from mlgo.flags.counting import define_program_tool_flags, toolchain_from_flags
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags
 from mlgo.flags.report_page import PAGE_NAME, write_page
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
-from mlgo.run import files, locate
+from mlgo.run import locate
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
-from mlgo.run.tabular import aligned_lines
 from mlgo.search.budget import Budget
-from mlgo.search.program_build import ProgramBuild, size_lines
-from mlgo.search.replay import without_locations
 from mlgo.search.results import Results
 from mlgo.search.tuning import POLICY, Tuning
 from mlgo.trace.setup import CompileSetup
@@ -66,16 +58,8 @@ define_compiler_flags()
 define_gin_flags()
 define_cache_flags()
 define_measuring_flags()
-define_program_tool_flags()
 flags.DEFINE_string("problem", "inlining_for_size", "Problem whose decisions are searched.")
 flags.DEFINE_string("corpus", None, "Corpus, as PATH or LABEL. A label is built when it is not yet.")
-flags.DEFINE_string(
-    "program",
-    None,
-    "In place of --corpus: JSON description of a program (mlgo/evaluation/programs/README.md). The corpus is made of"
-    " the program's own build, and its image is measured with the decisions that were found.",
-)
-flags.DEFINE_multi_string("package", [], "Source tree that --program names, as NAME=FOLDER; repeatable.")
 flags.DEFINE_string("policy", None, "Folder of a policy to start from too. Default: only from the heuristic.")
 flags.DEFINE_integer("compiles", 70, "Compiles for the search of a module, at most.", lower_bound=1)
 flags.DEFINE_float(
@@ -90,12 +74,6 @@ flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one."
 flags.DEFINE_bool(
     "icf", False, "Fold identical functions when linking, and search for the smallest image that is so linked."
 )
-flags.DEFINE_bool(
-    "replay",
-    False,
-    "Also write replay/MODULE.replay for LLVM's -cgscc-inline-replay, with which any clang of the same version takes"
-    " most of the decisions (docs/tune.md). The corpus must have debug locations.",
-)
 flags.DEFINE_string("reward", None, "Which bytes of a module count in its search. Default: the problem's first reward.")
 
 
@@ -105,19 +83,11 @@ def main(arguments: list[str]) -> int:
     if problem.decisions_flag is None:
         remedy = "Give inlining_for_size; for live ranges, compile with -mlgo-allocations"
         raise RunError(f"--problem={problem.name}", "has no decisions that can be given", remedy)
-    if (FLAGS.corpus is None) == (FLAGS.program is None):
-        wrong = "are both given" if FLAGS.corpus else "are both missing"
-        raise RunError(
-            "--corpus and --program", wrong, "Give a corpus of your program (docs/corpora.md), or the program"
-        )
+    if FLAGS.corpus is None:
+        raise RunError("--corpus", "is missing", "Give a corpus of your program (docs/corpora.md)")
     given = _Given.of_flags(problem)
-    corpus = None if given.build else corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
+    corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
     with compiling_from_flags(problem, "tune", given.inputs(corpus), given.settings()) as (folder, setup, clang):
-        if given.build is not None:
-            corpus = corpus_from_flags(given.build.corpus(folder), problem)
-        assert corpus is not None
-        if FLAGS.replay and (without := without_locations(corpus)):
-            tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
         assert setup.executor is not None  # compiling_from_flags sees to it.
         metered = CountingExecutor(setup.executor, tell)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
@@ -134,19 +104,14 @@ class _Given:
     budget: Budget  #: limits of the search.
     cache: Cache | None  #: of --cache_dir; None: there is none.
     linker: pathlib.Path  #: ld.lld.
-    build: ProgramBuild | None  #: of --program; None: there is a corpus.
 
-    def inputs(self, corpus: Corpus | None) -> dict[str, Any]:
-        """Digests of what is read, for the identity of the output folder. Args: corpus: None: it is of `build`."""
-        if corpus is not None:
-            read = {"corpus": corpus.digest}
-        else:
-            assert self.build is not None
-            read = {"program": self.build.program.name, "toolchain": self.build.toolchain.digest()}
-        return {**read, "policies": dict(self.policies.digests), "linker": program_identity(self.linker)}
+    def inputs(self, corpus: Corpus) -> dict[str, Any]:
+        """Digests of what is read, for the identity of the output folder."""
+        policies = dict(self.policies.digests)
+        return {"corpus": corpus.digest, "policies": policies, "linker": program_identity(self.linker)}
 
     def settings(self) -> dict[str, Any]:
-        return {"reward": self.reward, **_limits(self.budget), "icf": FLAGS.icf, "replay": FLAGS.replay}
+        return {"reward": self.reward, **_limits(self.budget), "icf": FLAGS.icf}
 
     @classmethod
     def of_flags(cls, problem: Problem) -> "_Given":
@@ -156,7 +121,6 @@ class _Given:
             budget=Budget(FLAGS.compiles, FLAGS.budget),
             cache=cache_from_flags(),
             linker=locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER"),
-            build=_program_build() if FLAGS.program else None,
         )
 
 
@@ -168,35 +132,14 @@ def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup
     """Searches `corpus` and writes the results; returns the lines of the summary. Args: clang: the digest."""
     settings = {"problem": setup.problem.name, "reward": given.reward, **_limits(given.budget)}
     tuning = Tuning(
-        folder,
-        setup,
-        {"clang": clang},
-        settings,
-        given.reward,
-        given.linker,
-        FLAGS.icf,
-        given.budget,
-        given.cache,
-        FLAGS.replay,
-        None if given.build is None else given.build.linking(folder.path, FLAGS.icf),
+        folder, setup, {"clang": clang}, settings, given.reward, given.linker, FLAGS.icf, given.budget, given.cache
     )
     side = next(iter(given.policies.sides(setup.clang)), None)
     model_dir = None if side is None else given.policies.models_in(folder.work)(side)
     tuned = tuning.of_corpus(corpus, side, model_dir)
     described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(given.policies.digests)}
     described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
-    lines = Results(tuned, described, FLAGS.seed).write(folder.path)
-    if given.build is None:
-        return lines
-    sizes = given.build.sizes(tuned.decisions, setup.problem, side.policy if side else "", model_dir)
-    content = {name: size.to_json() for name, size in sizes.items()}
-    files.write_json_atomically(folder.path / "program.json", content)
-    return [*lines, "", *aligned_lines(size_lines(sizes))]
-
-
-def _program_build() -> ProgramBuild:
-    program = load_program(locate.user_path(FLAGS.program), packages_from_flags(FLAGS.package))
-    return ProgramBuild(program, toolchain_from_flags(), clang_from_flags().resolve(), FLAGS.replay)
+    return Results(tuned, described, FLAGS.seed).write(folder.path)
 
 
 def _reported(folder: RunFolder) -> str:

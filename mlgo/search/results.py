@@ -12,8 +12,6 @@ from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.image import LinkedSelection
-from mlgo.search.replay import STAGE as REPLAY
-from mlgo.search.replay import Replayed
 
 DECISIONS_NAME = "tuned.decisions"
 _MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "default", "policy", "best", "untried")
@@ -36,7 +34,6 @@ class Tuned:
     #: modules without decisions in the file: they do not compile, the image holds none of their code, or another has
     #: the same source or none.
     left_out: Sequence[str]
-    replayed: Replayed | None = None  #: what the files for -cgscc-inline-replay hold; None: none were asked for.
     #: which modules the images that the search starts from hold code of; None: this is not known.
     coverage: Coverage | None = None
 
@@ -89,7 +86,6 @@ class Results:
                 for name in self._by_gain()[:_LISTED]
             ],
             "cut": self._cut(),
-            "replayed": tuned.replayed and dataclasses.asdict(tuned.replayed),
         }
         files.write_json_atomically(folder / "result.json", content)
         table = self._table(changes)
@@ -157,9 +153,6 @@ class Results:
             lines += tuned.coverage.lines("The corpus")
         if tuned.vanished:
             lines.append(f"Modules of which the tuned image holds no code any more: {', '.join(tuned.vanished)}")
-        if tuned.replayed is not None:
-            share = f"{tuned.replayed.named:,} of {tuned.replayed.decisions:,}"
-            lines.append(f"{share} decisions have a debug location and are in {folder / REPLAY} too, for any clang")
         use = f"clang -Oz -mllvm -mlgo-decisions={shlex.quote(str(folder / DECISIONS_NAME))} -c FILE"
         return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use}"]
 

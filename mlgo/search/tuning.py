@@ -2,7 +2,7 @@
 
 Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpora/compiled_side.py), `search/`
 (corpus_search.py), `found/` (objects with the decisions that were found), `refinement/` and `refined/` (the same for
-the search that goes on from the image of these), `image/` (which of them the image takes), `replay/` (replay.py).
+the search that goes on from the image of these) and `image/` (which of them the image takes).
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import pathlib
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
@@ -36,16 +36,11 @@ from mlgo.search.decision_file import Section, read, written
 from mlgo.search.image import LinkedSelection, most_links, parsed_selection, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
-from mlgo.search.replay import STAGE as REPLAY
-from mlgo.search.replay import Replayed, write_replays
 from mlgo.search.results import Tuned
 from mlgo.trace.compile_cache import key_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import DecisionsGiven, Trace
-
-#: Links objects, by module, in an empty folder; returns the code bytes of each module in the image.
-Linking = Callable[[Mapping[str, pathlib.Path], pathlib.Path], Mapping[str, int]]
 
 POLICY, FOUND, REFINED = "policy", "found", "refined"
 _SEARCH, _REFINEMENT, _IMAGE = "search", "refinement", "image"
@@ -68,9 +63,6 @@ class Tuning:
     icf: bool
     budget: Budget
     cache: Cache | None = None  #: of the results of modules, shared by runs; None: there is none.
-    replay: bool = False  #: whether files for -cgscc-inline-replay are written too.
-    #: links the program that the corpus is of; None: the corpus is linked as a library would be.
-    linking: Linking | None = None
 
     def of_corpus(self, corpus: Corpus, policy: Side | None, model_dir: pathlib.Path | None) -> Tuned:
         """Searches `corpus`; skips work that was done before.
@@ -90,8 +82,7 @@ class Tuning:
         outcomes = {module.name: [each[module.name].outcome for each in records.values()] for module in corpus.modules}
         usable = [module for module in corpus.modules if Outcome.FAILED not in outcomes[module.name]]
         coverage = self._coverage([module.name for module in usable], [side.name for side in sides])
-        if self.linking is None:  # A program's own link takes what belongs to the program.
-            coverage.check(str(corpus.path))
+        coverage.check(str(corpus.path))
         for line in coverage.lines(corpus.path.name):
             progress.tell(line)
         if coverage.absent:
@@ -125,10 +116,9 @@ class Tuning:
         names, starts = [module.name for module in usable], [side.name for side in sides]
         image = self._image(names, results, starts, last, of_present)
         sections = {module.name: self._section(module, image.side_of[module.name]) for module in searched.modules}
-        replayed = self._replayed(corpus, sections, model_dir, inputs) if self.replay else None
         decisions, unnamed = _file_of(sections, sources_of(searched.modules))
         left_out = sorted({*outcomes.keys() - found.keys(), *unnamed})
-        return Tuned(results, image, decisions, left_out, replayed, coverage)
+        return Tuned(results, image, decisions, left_out, coverage)
 
     def _coverage(self, modules: Sequence[str], sides: Sequence[str]) -> Coverage:
         """Of the images in which all `modules` have the objects of one of `sides`."""
@@ -139,8 +129,6 @@ class Tuning:
 
     def _linked(self, objects: Mapping[str, pathlib.Path]) -> Mapping[str, int]:
         with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
-            if self.linking is not None:
-                return self.linking(objects, pathlib.Path(scratch))
             return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
 
     def _compiled(
@@ -301,7 +289,6 @@ class Tuning:
 
         inputs = {**self.inputs, **inputs, "linker": program_identity(self.linker)}
         configuration = {**self._of_search, "icf": self.icf, "modules": list(modules)}
-        configuration["linked_as"] = "library" if self.linking is None else "program"
         self.folder.stage(_IMAGE, inputs, configuration, work)
         path = self.folder.path / _IMAGE / _IMAGE_NAME
         return parsed_selection(
@@ -315,23 +302,6 @@ class Tuning:
         stage = {objects: searched for searched, objects in _OBJECTS_OF.items()}[side]
         (section,) = read(self._given(stage, module), f"decisions of {module.name}")
         return section
-
-    def _replayed(
-        self, corpus: Corpus, sections: Mapping[str, Section], model_dir: pathlib.Path | None, inputs: Mapping[str, str]
-    ) -> Replayed:
-        def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            shown = progress.start(REPLAY, len(sections), "modules")
-            try:
-                done = write_replays(
-                    folder, corpus, self.setup, model_dir, sections, lambda module: shown.advance(1, module.name)
-                )
-            finally:
-                shown.close()
-            return dataclasses.asdict(done)
-
-        decided = {name: dataclasses.asdict(section) for name, section in sections.items()}
-        inputs = {**self.inputs, **inputs, "decisions": digest_of_json(decided)}
-        return Replayed(**self.folder.stage(REPLAY, inputs, self._of_search, work).summary)
 
 
 def _file_of(sections: Mapping[str, Section], sources: Mapping[str, str | None]) -> tuple[bytes, list[str]]:
