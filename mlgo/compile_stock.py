@@ -30,7 +30,7 @@ def run(arguments: list[str]) -> int:
     text = "problem whose decisions the policy takes. Default: %(default)s"
     add("--problem", default="regalloc_eviction", choices=problem_names(), help=text)
     add("--policy", metavar="FOLDER", help="folder of the policy. Default: the compiler's heuristic decides")
-    add("--corpus", required=True, help="directory or archive of a corpus")
+    add("--corpus", required=True, help="directory of a corpus")
     add("--module", required=True, help="name of the module, as corpus_description.json has it")
     add("--output", required=True, metavar="FILE", help="the object")
     add("--clang", help="a clang 22. Default: the packaged one; for the wheel, clang-22 of the PATH")

@@ -1,7 +1,7 @@
 """Describes a corpus: modules, bytes, options, licences, duplicates and, given a trace, decisions.
 
     ./bazelw run //mlgo:corpus_info -- --corpus=out/corpus
-    ./bazelw run //mlgo:corpus_info -- --corpus=corpus.zip --trace=out/regalloc --json > corpus.json
+    ./bazelw run //mlgo:corpus_info -- --corpus=corpus --trace=out/regalloc --json > corpus.json
     ./bazelw run //mlgo:corpus_info -- --corpus=//mlgo/corpus:zstd      # built first, if it is not yet
 
 A corpus is a directory or one .zip, .tar, .tar.gz or .tar.zst file. Options are counted by module: `122  -O 2` means
@@ -27,7 +27,7 @@ from mlgo.trace import finished
 
 def run(arguments: list[str]) -> int:
     parser = command_parser("corpus_info", __doc__)
-    text = "directory, archive, or label of a target that is then built. Default: %(default)s"
+    text = "directory, or label of a target that is then built. Default: %(default)s"
     parser.add_argument("--corpus", metavar="CORPUS", default="//mlgo/corpus:llvm_small", help=text)
     text = "--output_dir of a training run, or a trace below it. Repeatable"
     parser.add_argument("--trace", action="append", default=[], metavar="DIR", help=text)

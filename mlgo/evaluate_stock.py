@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
     text = "problem that the policy is for. Default: %(default)s"
     add("--problem", default="regalloc_eviction", choices=problem_names(), help=text)
     add("--policy", required=True, metavar="FOLDER", help="folder of the policy")
-    add("--corpus", required=True, help="directory or archive of a corpus")
+    add("--corpus", required=True, help="directory of a corpus")
     add("--clang", help="a clang 22. Default: the packaged one; for the wheel, clang-22 of the PATH")
     add("--workers", type=int, default=available_cores(), help="compiles at a time. Default: one per core")
     text = "option that commands may have although it may do more than change code (docs/corpora.md). Repeatable"

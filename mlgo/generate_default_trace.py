@@ -5,7 +5,7 @@
     ./bazelw run //mlgo:generate_default_trace -- --corpus=/data/corpus --output_dir=/data/policy_trace \\
         --policy=out/inlining/policy --output_performance_path=/data/performance.csv
 
-Input: a corpus of //mlgo:extract_ir, a folder or an archive. Output, below --output_dir/trace/default: per module NAME
+Input: a corpus of //mlgo:extract_ir, a folder. Output, below --output_dir/trace/default: per module NAME
 modules/NAME.json (outcome, and [decisions, score] per function) and modules/NAME.arrays (all decisions: named arrays in
 one Zstandard file, see mlgo/trace/arrays.py), and, written last, manifest.json. //mlgo:sparse_bucket_generator and
 //mlgo:train_bc read --output_dir. With --output_format=tfrecord also default_trace.tfrecord, for ml-compiler-opt: a

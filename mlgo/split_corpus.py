@@ -1,7 +1,7 @@
 """Splits a corpus into two: one for training, one for evaluation.
 
     ./bazelw run //mlgo:split_corpus -- --corpus=out/corpus --output_dir=out/split
-    ./bazelw run //mlgo:split_corpus -- --corpus=corpus.zip --output_dir=out/split --held_out_one_in=10
+    ./bazelw run //mlgo:split_corpus -- --corpus=corpus --output_dir=out/split --held_out_one_in=10
 
 Output: the corpora out/split/train and out/split/held_out. A hash of the module's name is the criterion, as in the
 built-in corpora and //mlgo/corpus:defs.bzl: a module stays in its part when other modules are added or removed.
@@ -26,7 +26,7 @@ from mlgo.run.progress import tell
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = command_parser("split_corpus", __doc__)
     add = parser.add_argument
-    add("--corpus", required=True, metavar="CORPUS", help="directory, .zip, .tar, .tar.gz or .tar.zst file, or label")
+    add("--corpus", required=True, metavar="CORPUS", help="directory or label")
     add("--output_dir", required=True, metavar="DIR", help="folder of the two corpora, train/ and held_out/")
     text = "about one module in N is held out. Default: %(default)s"
     add("--held_out_one_in", type=int, default=split.HELD_OUT_ONE_IN, metavar="N", help=text)

@@ -15,9 +15,9 @@ on the corpora, the settings and --seed only, not on --workers or the machine's 
 
 The corpora must have been compiled with -Oz or -Os: the front end marks the functions that are to be small, and -Oz
 over bitcode of -O2 changes nothing. A corpus is a folder with corpus_description.json ({"modules": ["a/b.cpp", ...]})
-and, per module, NAME.bc (bitcode before optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL), or a
-.zip, .tar, .tar.gz or .tar.zst file of it. Relative paths are relative to the directory of the command. Exit codes: 0
-done, 2 wrong input or flags and nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted.
+and, per module, NAME.bc (bitcode before optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL). Relative
+paths are relative to the directory of the command. Exit codes: 0 done, 2 wrong input or flags and nothing was
+trained, 10 input empty, 11 too many modules failed, 130 interrupted.
 """
 
 from mlgo.flags import training

@@ -19,9 +19,9 @@ the machine's load.
     ./bazelw run //mlgo:train_regalloc -- --gin_bindings="PpoConfig.learning_rate=1e-4"
 
 A corpus is a folder with corpus_description.json ({"modules": ["a/b.cpp", ...]}) and, per module, NAME.bc (bitcode
-before optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL), or a .zip, .tar, .tar.gz or .tar.zst file
-of it. Relative paths are relative to the directory of the command. Exit codes: 0 done, 2 wrong input or flags and
-nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted.
+before optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL). Relative paths are relative to the directory
+of the command. Exit codes: 0 done, 2 wrong input or flags and nothing was trained, 10 input empty, 11 too many modules
+failed, 130 interrupted.
 """
 
 from mlgo.flags import training

@@ -39,7 +39,7 @@ _CLANG, _OBJCOPY = "MLGO_PACKAGED_CLANG", "MLGO_PACKAGED_OBJCOPY"
 def run(arguments: list[str]) -> int:
     parser = command_parser("verify_corpus", __doc__)
     add = parser.add_argument
-    add("--corpus", required=True, help="directory, archive or label of the corpus")
+    add("--corpus", required=True, help="directory or label of the corpus")
     add("--obj_base_dir", help="folder of the original objects, as given to extract_ir. Default: compare with none")
     add("--clang", help="compiler. Default: the packaged clang of this workspace")
     add("--llvm_objcopy_path", help="llvm-objcopy. Default: the packaged one of this workspace")

@@ -8,7 +8,6 @@ import dataclasses
 import hashlib
 import os
 import pathlib
-import tempfile
 from collections.abc import Iterator, Mapping
 
 from mlgo.compiler.request import CompileRequest
@@ -69,8 +68,7 @@ class Job:
             yield from _pieces(source)
         else:
             module, name = source
-            with tempfile.TemporaryDirectory() as folder:
-                yield from _pieces(module.file(name, folder))
+            yield from _pieces(module.file(name))
 
 
 class Packer:
@@ -134,9 +132,8 @@ class Packer:
             _ = recorded.portable
             suffixes = [BITCODE_SUFFIX, *([THINLTO_INDEX_SUFFIX] if module.has_thinlto_index else [])]
             found = {suffix: module.sha256(suffix).hex() for suffix in suffixes}
-            with tempfile.TemporaryDirectory() as folder:
-                for name in recorded.carried_files:
-                    found[name] = _sha256(_pieces(module.file(name, folder)))
+            for name in recorded.carried_files:
+                found[name] = _sha256(_pieces(module.file(name)))
             self._of_modules[module] = join_command(recorded), found
         return self._of_modules[module]
 

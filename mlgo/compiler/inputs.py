@@ -39,11 +39,11 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
     """
     if request.decisions is not None:
         pathlib.Path(directory, DECISIONS).write_bytes(request.decisions)
-    for name, path in _sources(request, directory):
+    for name, path in _sources(request):
         target = os.path.join(directory, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         try:
-            _place(path, target, directory, request.limits.address_space_bytes)
+            _place(path, target, request.limits.address_space_bytes)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -56,23 +56,20 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
             raise UnusableInput(f"{name} cannot be read: {error.strerror}") from error
 
 
-def _sources(request: CompileRequest, directory: str) -> Iterator[tuple[str, pathlib.Path]]:
-    """Name in the temporary directory, and the file to be copied; one from an archive lies in `directory` already."""
+def _sources(request: CompileRequest) -> Iterator[tuple[str, pathlib.Path]]:
+    """Name in the temporary directory, and the file to be copied."""
     module = request.module
-    yield BITCODE, module.bitcode_file(directory)
-    if (index := module.thinlto_index_file(directory)) is not None:
+    yield BITCODE, module.bitcode_file()
+    if (index := module.thinlto_index_file()) is not None:
         yield INDEX, index
     for name in module.command.carried_files:
-        yield name, module.file(name, directory)
+        yield name, module.file(name)
     if request.model_dir is not None:
         for name in _MODEL_FILES:
             yield f"{MODEL}/{name}", request.model_dir / name
 
 
-def _place(path: pathlib.Path, target: str, directory: str, most_bytes: int) -> None:
-    if os.fspath(path.parent) == directory:
-        os.rename(path, target)
-        return
+def _place(path: pathlib.Path, target: str, most_bytes: int) -> None:
     # Without waiting for the other end of a FIFO.
     source = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -5,7 +5,6 @@ import os
 import pathlib
 import stat
 import unittest
-import zipfile
 from unittest import mock
 
 from mlgo.compiler.compile import compile_module
@@ -58,15 +57,6 @@ class InputsTest(ScratchTestCase):
             path.chmod(0o600)
             path.write_bytes(b"overwritten")
         self.assertEqual([path.read_bytes() for path in kept], before)
-
-    def test_of_an_archive(self):
-        archive = self.root / "corpus.zip"
-        with zipfile.ZipFile(archive, "w") as file:
-            for path in self.corpus.rglob("*"):
-                file.write(path, path.relative_to(self.corpus))
-        place_inputs(self.request(archive), str(self.work))
-        self.assertEqual((self.work / "module.bc").read_bytes(), (self.corpus / "a/b.c.bc").read_bytes())
-        self.assertEqual(sorted(path.name for path in self.work.iterdir()), ["files", "model", "module.bc"])
 
     def test_an_absent_file_is_left_to_the_compiler(self):
         (self.model / "model.tflite").unlink()

@@ -69,7 +69,7 @@ class ChangedCorpusTest(unittest.TestCase):
         changed = self.corpus.changed(self.changes(replace={"-fprofile-instrument-use-path": str(self.profile)}))
         for module in changed.modules:
             (name,) = module.command.carried_files
-            self.assertEqual(module.file(name, self.folder).read_bytes(), b"profile")
+            self.assertEqual(module.file(name).read_bytes(), b"profile")
             self.assertEqual(changed.carried_files, (name,))
             self.assertNotIn(str(self.folder), " ".join(module.command))
 

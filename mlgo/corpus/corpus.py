@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterable
 
 from mlgo.corpus import storage as storages
-from mlgo.corpus.archive.archive import open_archive
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.description import (
@@ -167,19 +166,14 @@ class Module:
         """
         return self._contents.storage.read(f"{self.name}{THINLTO_INDEX_SUFFIX}") if self._contents.has_thinlto else None
 
-    def file(self, suffix_or_relative: str, folder: str | os.PathLike[str]) -> pathlib.Path:
+    def file(self, suffix_or_relative: str) -> pathlib.Path:
         """A file of the corpus as a path.
 
-        Args:
-          suffix_or_relative: ".bc", ".cmd" or ".thinlto.bc" of this module, or a path relative to the corpus, such as
-            "files/0123456789abcdef-a.profdata".
-          folder: for a corpus in an archive: the file is copied there, under a unique name.
-
-        Returns: where the file lies in the corpus directory, or in `folder`.
-        Raises: CorpusError: there is no such file, or it cannot be put into `folder`.
+        Args: suffix_or_relative: ".bc", ".cmd" or ".thinlto.bc" of this module, or a path relative to the corpus, such
+          as "files/0123456789abcdef-a.profdata".
         """
         name = f"{self.name}{suffix_or_relative}" if suffix_or_relative.startswith(".") else suffix_or_relative
-        return self._contents.storage.file(name, pathlib.Path(folder))
+        return self._contents.storage.file(name)
 
     def size(self, suffix: str) -> int:
         """Bytes of the module's file with `suffix`, as in `file`."""
@@ -189,18 +183,18 @@ class Module:
         """Digest (32 bytes) of the module's file with `suffix`, as in `file`."""
         return self._contents.storage.sha256(f"{self.name}{suffix}")
 
-    def bitcode_file(self, folder: str | os.PathLike[str]) -> pathlib.Path:
+    def bitcode_file(self) -> pathlib.Path:
         """The bitcode as a file: see `file`."""
-        return self.file(BITCODE_SUFFIX, folder)
+        return self.file(BITCODE_SUFFIX)
 
     @property
     def has_thinlto_index(self) -> bool:
         """Whether the module is one of ThinLTO's: bitcode as it is after importing, with an index."""
         return self._contents.has_thinlto
 
-    def thinlto_index_file(self, folder: str | os.PathLike[str]) -> pathlib.Path | None:
+    def thinlto_index_file(self) -> pathlib.Path | None:
         """The ThinLTO index as a file (see `file`), or None when the corpus has none."""
-        return self.file(THINLTO_INDEX_SUFFIX, folder) if self._contents.has_thinlto else None
+        return self.file(THINLTO_INDEX_SUFFIX) if self._contents.has_thinlto else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +202,7 @@ class Corpus:
     """A corpus whose files were all present when it was loaded.
 
     Attributes:
-      path: of its directory or archive.
+      path: of its directory.
       modules: sorted by name.
     """
 
@@ -311,9 +305,9 @@ class Corpus:
         """The corpus with only these of its carried files."""
         return dataclasses.replace(self, _carried=tuple(sorted(names)))
 
-    def file(self, relative: str, folder: str | os.PathLike[str]) -> pathlib.Path:
+    def file(self, relative: str) -> pathlib.Path:
         """A carried file as a path: see `Module.file`."""
-        return self._contents.storage.file(relative, pathlib.Path(folder))
+        return self._contents.storage.file(relative)
 
     def size(self, relative: str) -> int:
         """Bytes of a carried file."""
@@ -321,7 +315,7 @@ class Corpus:
 
     @staticmethod
     def load(path: str | os.PathLike[str], allowed_options: Iterable[str] = ()) -> "Corpus":
-        """Loads the corpus at `path`, a directory or an archive; commands and bitcode are read later.
+        """Loads the corpus in the directory `path`; commands and bitcode are read later.
 
         Args: allowed_options: options that commands may have although they may do more than change code, such as
           "-mllvm -stats" (mlgo/corpus/options/README.md). They are part of the digest.
@@ -331,11 +325,11 @@ class Corpus:
             listed twice or leads out of the corpus, or a file of a module is missing.
         """
         path = pathlib.Path(path)
-        if not path.exists():
-            remedy = "give a directory with corpus_description.json, or an archive of it"
-            raise CorpusError(f"corpus {path}", "does not exist", remedy)
+        if not path.is_dir():
+            wrong = "is no directory" if path.exists() else "does not exist"
+            raise CorpusError(f"corpus {path}", wrong, "give a directory with corpus_description.json, unpacked")
         allowed = tuple(sorted({normal_name(option) for option in allowed_options}))
-        return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path), allowed)
+        return _load(storages.DirectoryStorage(path), allowed)
 
 
 def _load(storage: storages.Storage, allowed_options: tuple[str, ...]) -> Corpus:

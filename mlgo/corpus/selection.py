@@ -117,7 +117,7 @@ def copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: 
     """
     link = scratch / name.removeprefix(f"{FILES_FOLDER}/")[_DIGEST_PREFIX:]
     link.unlink(missing_ok=True)
-    link.symlink_to(corpus.file(name, scratch).absolute())
+    link.symlink_to(corpus.file(name).absolute())
     written = writer.add_file(link)
     if written != name:
         raise CorpusError(f"corpus {corpus.path}: {name}", f"has other content than its name says: that of {written}")

@@ -40,8 +40,8 @@ class Storage(Protocol):
     def sha256(self, name: str) -> bytes:
         """Digest (32 bytes) of a file's content."""
 
-    def file(self, name: str, folder: pathlib.Path) -> pathlib.Path:
-        """A path with the content of a file: where it lies, or else a copy put into `folder`."""
+    def file(self, name: str) -> pathlib.Path:
+        """Where a file lies."""
 
     def shown(self, name: str) -> str:
         """How messages call a file."""
@@ -84,7 +84,7 @@ class DirectoryStorage:
         except OSError as error:
             raise self._unreadable(name, error) from error
 
-    def file(self, name: str, folder: pathlib.Path) -> pathlib.Path:
+    def file(self, name: str) -> pathlib.Path:
         return self._locate(name)
 
     def shown(self, name: str) -> str:
@@ -143,8 +143,8 @@ class WithFiles:
     def sha256(self, name: str) -> bytes:
         return self._of(name).sha256(name)
 
-    def file(self, name: str, folder: pathlib.Path) -> pathlib.Path:
-        return self._of(name).file(name, folder)
+    def file(self, name: str) -> pathlib.Path:
+        return self._of(name).file(name)
 
     def shown(self, name: str) -> str:
         return self._of(name).shown(name)

@@ -80,5 +80,5 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
                 continue
             code = outcome.code
             sizes = {function.name: function.size for function in code.functions}
-            found[module.name] = properties_of(module.bitcode_file(folder), opt), sizes
+            found[module.name] = properties_of(module.bitcode_file(), opt), sizes
     return examples_of(found)

@@ -26,7 +26,7 @@ class OptimisedCorpusTest(unittest.TestCase):
             optimise_corpus(root / "optimised", corpus, setup, "optimised")
             optimised = Corpus.load(root / "optimised")
             self.assertEqual(optimised.carried_files, corpus.carried_files)
-            self.assertEqual(optimised.file(corpus.carried_files[0], root).read_bytes(), b"profile")
+            self.assertEqual(optimised.file(corpus.carried_files[0]).read_bytes(), b"profile")
             self.assertEqual(optimised.modules[0].command, (*corpus.modules[0].command, CODE_GENERATION_FLAG))
 
     def test_modules_that_become_equal_stay_apart(self):

@@ -109,7 +109,7 @@ def compile_once(variant: Variant, module: Module, level: str, folder: pathlib.P
     Raises: RuntimeError: the compiler fails; its messages are shown.
     """
     recorded = CompileCommand(level if _LEVEL.fullmatch(word) else word for word in module.command)
-    command = recorded.arguments(str(module.bitcode_file(folder)), str(folder / "module.o"), variant.flags)
+    command = recorded.arguments(str(module.bitcode_file()), str(folder / "module.o"), variant.flags)
     messages = folder / "messages"
     redirect = [(os.POSIX_SPAWN_OPEN, 2, messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
     process = os.posix_spawn(variant.clang, [str(variant.clang), *command], os.environ, file_actions=redirect)

@@ -59,7 +59,7 @@ def _xargs(corpus: Corpus, clang: pathlib.Path) -> float:
         for index, module in enumerate(corpus.modules):
             place = pathlib.Path(directory, str(index))
             place.mkdir()
-            (place / "module.bc").symlink_to(module.bitcode_file(place).resolve())
+            (place / "module.bc").symlink_to(module.bitcode_file().resolve())
             command = shlex.join(clang_command(CompileRequest(clang, module, PROBLEM)))
             script = place / "compile.sh"
             script.write_text(f"cd {shlex.quote(str(place))} && exec {command}\n", encoding="utf-8")

@@ -40,7 +40,7 @@ class MaskedAnswerTest(unittest.TestCase):
             flags = problem.development_flags(None, str(write_forbidden_policy(folder)))
             failures = []
             for module in held_out_modules():
-                bitcode = module.bitcode_file(folder)
+                bitcode = module.bitcode_file()
                 command = module.command.arguments(str(bitcode), str(folder / "out.o"), flags)
                 done = subprocess.run([clang, *command], capture_output=True, text=True, timeout=300, check=False)
                 if done.returncode:

@@ -38,7 +38,7 @@ def compile_to_object(
     """
     output = folder / "module.o"
     recorded = CompileCommand(level if _LEVEL.fullmatch(word) else word for word in module.command)
-    command = [str(clang), *recorded.arguments(str(module.bitcode_file(folder)), str(output), flags)]
+    command = [str(clang), *recorded.arguments(str(module.bitcode_file()), str(output), flags)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
     if done.returncode:
         raise AssertionError(f"{clang} {level} fails on {module.name} ({done.returncode}):\n{done.stderr[-2000:]}")

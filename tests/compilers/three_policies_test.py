@@ -77,7 +77,7 @@ class ThreePoliciesTest(unittest.TestCase):
         return output.read_bytes()
 
     def test_opt_inlines_alike(self):
-        bitcode = self.modules["-Oz"][0].bitcode_file(self.folder)
+        bitcode = self.modules["-Oz"][0].bitcode_file()
         pipeline = ["-passes=default<Oz>", bitcode]
         embedded = self.run_tool("tests/compilers/opt", *pipeline, *without_mllvm(release_flags(["inlining"])))
         interpreted = self.run_tool("development/opt", *pipeline, *without_mllvm(development_flags(["inlining"])))
@@ -87,7 +87,7 @@ class ThreePoliciesTest(unittest.TestCase):
         )
 
     def test_llc_allocates_alike(self):
-        bitcode = self.modules["-O2"][0].bitcode_file(self.folder)
+        bitcode = self.modules["-O2"][0].bitcode_file()
         names = ["eviction", "priority"]
         arguments = ["-O2", "-filetype=obj", bitcode]
         embedded = self.run_tool("tests/compilers/llc", *arguments, *without_mllvm(release_flags(names)))

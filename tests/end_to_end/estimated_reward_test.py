@@ -81,7 +81,7 @@ class EstimatedRewardTest(unittest.TestCase):
         optimise_corpus(self.folder / "optimised", self.train, setup, "optimising")
         records = Trace.load(self.folder / "run" / "trace" / "train", self.train).records
         for module in Corpus.load(self.folder / "optimised").modules:
-            properties = properties_of(module.bitcode_file(self.folder), self.opt)
+            properties = properties_of(module.bitcode_file(), self.opt)
             expected = {name: float(_BYTES * values["TotalInstructionCount"]) for name, values in properties.items()}
             found = {name: score.score for name, score in records[module.name].functions.items() if name}
             self.assertEqual(found, expected)

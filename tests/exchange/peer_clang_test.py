@@ -19,7 +19,7 @@ _NEVER = ["-mllvm", "-inline-threshold=-1000"]
 class PeerClangTest(ExchangeCase):
     def compiled(self, clang: str, module, flags: list[str]) -> bytes:
         output = self.folder / "a.o"
-        words = module.command.arguments(str(module.bitcode_file(self.folder)), str(output), flags)
+        words = module.command.arguments(str(module.bitcode_file()), str(output), flags)
         subprocess.run([clang, *words], check=True)
         return output.read_bytes()
 

@@ -25,7 +25,7 @@ def write_copies(source: pathlib.Path, folder: pathlib.Path, count: int) -> None
         target = folder / f"{name}.bc"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(_wrapped(module.read_bitcode(), number))
-        shutil.copyfile(module.file(".cmd", folder), folder / f"{name}.cmd")
+        shutil.copyfile(module.file(".cmd"), folder / f"{name}.cmd")
         names.append(name)
     description = {"modules": names, "has_thinlto": False}
     (folder / DESCRIPTION_NAME).write_text(json.dumps(description), encoding="utf-8")

@@ -24,15 +24,15 @@ class Programs:
 def compare(theirs: Programs, ours: Programs, folder: pathlib.Path) -> int:
     """Inlines and allocates eight modules of a corpus for size, and allocates eight of one for speed.
 
-    Args: folder: empty, for bitcode and outputs.
+    Args: folder: empty, for outputs.
     Returns: the number of outputs with policies that were compared. Modules of which both programs make something else
       without a policy are left out: Debian's build of LLVM differs from others in an instruction
       (docs/llvm-from-source.md), and no policy takes part in that.
     Raises: AssertionError: outputs differ, a policy changed none of them, or a program fails.
     """
-    for_size, for_speed = _bitcode(SIZE_CORPUS, folder / "size"), _bitcode(_SPEED_CORPUS, folder / "speed")
+    for_size, for_speed = _bitcode(SIZE_CORPUS), _bitcode(_SPEED_CORPUS)
     compared, contents = _compare(theirs.opt, ours.opt, for_size, _INLINE, folder)
-    inlined = [bitcode.with_suffix(".inlined.bc") for bitcode in for_size]
+    inlined = [folder / f"inlined{index}.bc" for index in range(len(for_size))]
     for file, content in zip(inlined, contents, strict=True):
         file.write_bytes(content)
     return compared + sum(
@@ -40,13 +40,8 @@ def compare(theirs: Programs, ours: Programs, folder: pathlib.Path) -> int:
     )
 
 
-def _bitcode(corpus: str, folder: pathlib.Path) -> list[pathlib.Path]:
-    found = []
-    for index, module in enumerate(held_out_modules(corpus)):
-        place = folder / str(index)
-        place.mkdir(parents=True)
-        found.append(module.bitcode_file(place))
-    return found
+def _bitcode(corpus: str) -> list[pathlib.Path]:
+    return [module.bitcode_file() for module in held_out_modules(corpus)]
 
 
 def _compare(

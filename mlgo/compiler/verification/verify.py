@@ -183,13 +183,10 @@ def _failed(failure: CompileFailure) -> Difference:
 def moved(corpus: Corpus) -> Iterator[Corpus]:
     """The corpus in another folder, under another name, until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="mlgo moved (a corpus) ") as directory:
-        target = pathlib.Path(directory, "elsewhere" + "".join(corpus.path.suffixes))
+        target = pathlib.Path(directory, "elsewhere")
         try:
-            if corpus.path.is_dir():
-                for name in _files_of(corpus):
-                    _link(corpus.path / name, target / name)
-            else:
-                _link(corpus.path, target)
+            for name in _files_of(corpus):
+                _link(corpus.path / name, target / name)
         except OSError as error:
             wrong = f"cannot be linked into {directory}: {error}"
             raise RunError(f"corpus {corpus.path}", wrong, "set TMPDIR") from error

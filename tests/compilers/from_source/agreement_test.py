@@ -83,7 +83,7 @@ class AgreementTest(unittest.TestCase):
     def test_opt_and_llc_make_the_packaged_output(self):
         def made_by(opt, llc, module) -> tuple[bytes, bytes]:
             optimised, assembled = self.folder / "module.bc", self.folder / "module.o"
-            output_of(opt, "-O2", module.bitcode_file(self.folder), "-o", optimised)
+            output_of(opt, "-O2", module.bitcode_file(), "-o", optimised)
             output_of(llc, "-O2", "-filetype=obj", optimised, "-o", assembled)
             return optimised.read_bytes(), assembled.read_bytes()
 
