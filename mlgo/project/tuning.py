@@ -37,7 +37,7 @@ class Tuned(NamedTuple):
       decisions: a decision file; "": there are none.
       found: units that became smaller.
       searched: units that were searched.
-      units: all units.
+      units: all units with code.
     """
 
     objects: dict[str, Compiled]
@@ -48,6 +48,8 @@ class Tuned(NamedTuple):
 
     @property
     def summary(self) -> str:
+        if not self.units:
+            return "no unit has code before the link, as with -flto"
         if not self.searched:
             return "the budget leaves no time for a search"
         rest = (
@@ -168,7 +170,7 @@ def _tuned(
     if chosen and not _is_repeated(known, gained, chosen, decisions, cache, scratch):
         chosen, decisions = {}, ""
     objects = {**start, **{output: _repeated(gained[output], start[output]) for output in chosen}}
-    return Tuned(objects, decisions, len(chosen), len(searched), len(known))
+    return Tuned(objects, decisions, len(chosen), len(searched), sum(one.code > 0 for one in known.values()))
 
 
 def _repeated(made: Compiled, start: Compiled) -> Compiled:

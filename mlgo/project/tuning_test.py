@@ -90,6 +90,11 @@ class TuningTest(unittest.TestCase):
         self.assertEqual(tuned.summary, "0 of 2 searched units became smaller; the budget ended before the other 2")
         self.assertEqual(self.tune(search, 1.0).summary, "the budget leaves no time for a search")
 
+    def test_bitcode_has_no_code_to_search(self):
+        search = FakeSearch(self.folder, {("a", 1): 0})
+        tuned = self.tune(search, 9.0)
+        self.assertEqual((tuned.summary, search.calls), ("no unit has code before the link, as with -flto", []))
+
     def test_what_was_searched_before_counts_as_it_did(self):
         search = FakeSearch(self.folder, {("a", 1): 1000, ("a", 2): 900})
         flags = (*rows.POLICY_FLAGS, rows.search(2))
