@@ -26,34 +26,64 @@ _EVENTS = (("Ir",), ("Dr", "Dw"))
 _CACHEGRIND = ("--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes", "-v")
 _LOADED = "Reading syms from "
 _PLACE = "{}"
+_SCRIPT = re.compile(r"-\w*c")
+# Variables before a command, and its first word.
+_FIRST = re.compile(r"""(\s*(?:\w+=(?:'[^']*'|"[^"]*"|\S)*\s+)*)((?:'[^']*'|"[^"]*"|\\.|[^\s<>|&;()])+)""")
 
 
 class Run(NamedTuple):
     """A command that runs the program.
 
     Attributes:
-      words: as the user wrote them; "{}" stands for the program, and so does the first one if it is the program.
+      text: as the user wrote it.
+      words: "{}" stands for the program, also in what a shell reads.
       directory: folder in which it runs.
+      starts: what the user wrote in the place of the first "{}" in `words`; "": "{}" itself.
     """
 
+    text: str
     words: tuple[str, ...]
     directory: str
+    starts: str
 
 
 def run_of(text: str, directory: str) -> Run:
-    """The command that a user wrote. Raises: RunError: it is no command."""
+    """The command that a user wrote; a shell runs one with its syntax. Raises: RunError: it is no command."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise RunError(f"--run={text}", f"is not a command: {error}", "Quote it as a shell wants it") from error
     if not words:
         raise RunError("--run", "is empty", "Write the command that runs the program: --run='./program input'")
-    return Run(words, directory)
+    if _needs_shell(text):
+        begin = None if _PLACE in text else _FIRST.match(text)
+        if begin is None:
+            return Run(text, ("sh", "-c", text), directory, "" if _PLACE in text else text)
+        shell = f"{begin[1]}{_PLACE}{text[begin.end() :]}"
+        return Run(text, ("sh", "-c", shell), directory, "".join(shlex.split(begin[2])))
+    if _with("", words) != words:
+        return Run(text, words, directory, "")
+    return Run(text, (_PLACE, *words[1:]), directory, words[0])
+
+
+def _with(program: str, words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a run with `program` in the place of "{}", which may stand in what -c has a shell read."""
+    script = [bool(_SCRIPT.fullmatch(before)) for before in ("", *words)]
+    return tuple(
+        program if word == _PLACE else word.replace(_PLACE, shlex.quote(program)) if is_script else word
+        for word, is_script in zip(words, script)
+    )
+
+
+def _needs_shell(text: str) -> bool:
+    """Whether a command has what only a shell understands, outside of quotes."""
+    expanded = re.sub(r"\\.|'[^']*'", "", text)
+    return bool(re.search(r"[$`]", expanded) or re.search(r"[<>|&;()*?~]|^\s*\w+=", re.sub(r'"[^"]*"', "", expanded)))
 
 
 def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
     """The program of the build that a run starts, also through the script of libtool beside it; None: another one."""
-    path = os.path.join(run.directory, run.words[0])
+    path = os.path.join(run.directory, run.starts)
     own = os.path.join(os.path.dirname(path), ".libs", os.path.basename(path))
     for name in (own, path):
         for program in programs:
@@ -117,10 +147,10 @@ class Runs:
         self._strip = strip
         self._digests: list[str] = []
         for run in runs:
-            if not (self._is_library() or _PLACE in run.words or program_named_by(run, [program])):
+            if not (self._is_library() or not run.starts or program_named_by(run, [program])):
                 raise RunError(
-                    f"--run={shlex.join(run.words)}",
-                    f"starts {run.words[0]}, which is not {program.link.output}",
+                    f"--run={run.text}",
+                    f"starts {run.starts}, which is not {program.link.output}",
                     "Write {} where the program stands in the command, or name another with --program=",
                 )
 
@@ -169,7 +199,7 @@ class Runs:
                     )
                 except subprocess.TimeoutExpired as error:
                     wrong = f"did not end within {_SECONDS} s"
-                    raise RunError(f"--run={shlex.join(run.words)}", wrong, "Give it less to do") from error
+                    raise RunError(f"--run={run.text}", wrong, "Give it less to do") from error
                 output.seek(0)
                 errors.seek(0)
                 digest = hashlib.sha256(output.read()).hexdigest()
@@ -178,17 +208,17 @@ class Runs:
                 if not last and _has_unread_debug_information(pathlib.Path(folder)):
                     last = "valgrind cannot read the debug information of a library that it loads"
                 wrong = f"ended with exit code {done.returncode}: {last}"
-                raise RunError(f"--run={shlex.join(run.words)}", wrong, "Correct it")
+                raise RunError(f"--run={run.text}", wrong, "Correct it")
             if self._is_library() and self._counter is CACHEGRIND and not _loaded_from(pathlib.Path(folder)):
                 name = _shared_name(self._program.link)
                 remedy = "Run a program that finds it by LD_LIBRARY_PATH, without an RPATH, as `readelf -d` shows it"
-                raise RunError(f"--run={shlex.join(run.words)}", f"does not load the {name} that is measured", remedy)
+                raise RunError(f"--run={run.text}", f"does not load the {name} that is measured", remedy)
             try:
                 counts = self._read(pathlib.Path(folder))
             except (OSError, ValueError) as error:
                 wrong = f"was not counted by {self._counter.name}: {error}"
                 remedy = "It must end by itself, as this user; without --run= there is an estimate"
-                raise RunError(f"--run={shlex.join(run.words)}", wrong, remedy) from error
+                raise RunError(f"--run={run.text}", wrong, remedy) from error
             return digest, counts
 
     def _command(self, run: Run, image: pathlib.Path, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
@@ -208,11 +238,7 @@ class Runs:
         own = str(folder) if is_library else os.path.dirname(self._program.link.output)
         path = os.pathsep.join(filter(None, (own, os.environ.get("LD_LIBRARY_PATH"))))
         variables = {"LD_LIBRARY_PATH": path}
-        if is_library:
-            return list(run.words), variables
-        if _PLACE in run.words:
-            return [str(copy) if word == _PLACE else word for word in run.words], variables
-        return [str(copy), *run.words[1:]], variables
+        return list(_with((run.starts or _PLACE) if is_library else str(copy), run.words)), variables
 
     def _is_library(self) -> bool:
         return bool({"-shared", "--shared"} & set(self._program.link.words))

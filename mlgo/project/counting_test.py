@@ -55,7 +55,7 @@ class CountingTest(unittest.TestCase):
 
     def runs(self, *texts, program=None):
         runs = [run_of(text, str(self.folder)) for text in texts]
-        return Runs(CACHEGRIND, program or self.program(self.built), runs, self.folder / "scratch")
+        return Runs(CACHEGRIND, program or self.program(self.built), runs, self.folder / "a scratch")
 
     def test_counts_of_all_runs_and_processes(self):
         size = self.built.stat().st_size
@@ -70,6 +70,22 @@ class CountingTest(unittest.TestCase):
         self.assertEqual(runs.figures_of(larger)["instructions"], 2 * larger.stat().st_size)
         with self.assertRaisesRegex(RunError, "printed something else"):
             runs.figures_of(self.script("scratch/other", "echo other\n"))
+
+    def test_a_shell_reads_what_only_a_shell_understands(self):
+        self.built.write_text('#!/bin/sh\necho "$ONE $* $(cat)"\n')
+        (self.folder / "input").write_text("read")
+        for text, printed in (
+            ("./prog a < input", " a read"),
+            ("ONE='1 2' './prog' b", "1 2 b "),
+            ("cat input | {} 'c|d'", " c|d read"),
+            ('sh -c "{} e < input"', " e read"),
+            ("./prog '{\"x\":{}}'", ' {"x":{}} '),
+        ):
+            copy = self.script("other", f"test \"$ONE $* $(cat)\" = '{printed}'\n")
+            self.assertGreater(self.runs(text).figures_of(copy)["instructions"], 0, text)
+        for text in ("cat input | ./prog", "(./prog)"):
+            with self.assertRaisesRegex(RunError, "Write {} where the program stands"):
+                self.runs(text)
 
     def test_a_run_that_fails(self):
         with self.assertRaisesRegex(RunError, "ended with exit code 3: wrong"):
