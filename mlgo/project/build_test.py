@@ -154,6 +154,11 @@ class BuildTest(unittest.TestCase):
         self.assertEqual(shown, ["libx.so.1", "latest/tool", *reversed(names[2:])])
         self.assertEqual([one.link for one in programs_of(Build(links[-1:]))], links[-1:])
 
+    def test_what_writes_profiles_is_not_what_a_project_is_for(self):
+        last = self.link("-fprofile-generate=x", output="large", content=b"123")
+        links = [last, self.link("-fprofile-use", output="small", content=b"1")]
+        self.assertEqual([one.link for one in programs_of(Build(links))], [links[1], last])
+
     def test_objects_that_the_build_removed(self):
         unit, kept = self.unit("gone"), self.unit("kept", b"kept")
         link = self.link("gone.o", "kept.o", "removed.a", "other.o")

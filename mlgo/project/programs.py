@@ -18,6 +18,7 @@ _QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meso
 _TRIALS = re.compile(
     r"\w*(?<!la)(?<!fas)tests?|testing|testsuite|fuzz(ing|ers?)?|bench(marks?)?|(example|sample|demo)s?"
 )
+_WRITES_PROFILES = ("-fprofile-generate", "-fprofile-instr-generate", "-fcs-profile-generate", "--coverage")
 
 
 class Program(NamedTuple):
@@ -34,7 +35,7 @@ def built_name(program: Program) -> str:
 
 
 def programs_of(build: Build) -> list[Program]:
-    """Executables and shared libraries of a build, the largest first; tests, benchmarks and examples last.
+    """Executables and shared libraries of a build, the largest first; tests, examples and what writes profiles last.
 
     Where none of them is there, as in a build that renames what it linked: those with most code in their objects.
     """
@@ -50,7 +51,12 @@ def programs_of(build: Build) -> list[Program]:
     # The folder of the project itself may be called `test`.
     above = os.path.commonpath([program.link.output for program in found]) if len(found) > 1 else ""
     return sorted(
-        found, key=lambda program: (_is_trial(program.link.output[len(above) :]), -program.code, program.link.output)
+        found,
+        key=lambda program: (
+            _is_trial(program.link.output[len(above) :]) or _writes_profiles(program.link),
+            -program.code,
+            program.link.output,
+        ),
     )
 
 
@@ -69,6 +75,11 @@ def is_question(path: str) -> bool:
 def _is_trial(path: str) -> bool:
     """Whether a path names a test, a benchmark or an example."""
     return any(_TRIALS.fullmatch(word) for word in re.split(r"[^a-z]+", path.lower()))
+
+
+def _writes_profiles(link: Link) -> bool:
+    """Whether runs of a program are for a later compile, as in a build that uses profiles."""
+    return any(word.startswith(_WRITES_PROFILES) for word in link.words)
 
 
 def choose(programs: Sequence[Program], wanted: str | None, units: int) -> Program:

@@ -27,7 +27,7 @@ _CROSS = re.compile(r"(?P<triple>(?:aarch64|riscv64)-linux-gnu)-(?:gcc|g\+\+)(?:
 _HOST = re.compile(r"(?:^|[\s'\"])--host(?:-arch)?[= ](?P<host>\w+)")
 #: Archivers of the machine. Their commands tell what an archive held that the build removed after the link.
 _OWN_ARCHIVER = re.compile(rf"(?:{platform.machine()}-(?:\w+-)?linux-gnu-)?(?:gcc-)?ar(?:-\d+)?")
-_ARCHIVER = re.compile(r"(?P<tool>llvm-(?:ar|nm|ranlib))(?:-\d+)?")
+_OF_LLVM = re.compile(r"(?P<tool>llvm-(?:ar|nm|profdata|ranlib))(?:-\d+)?")
 #: The first gcc that refuses calls of functions without a declaration.
 _STRICT_GCC = 14
 _OPENMP = "libomp.so"
@@ -73,8 +73,8 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
 
     Raises: RunError: the folder cannot be written.
 
-    An archiver of another LLVM cannot read the objects of -flto. No two are links to one file: builds of Perl modules
-    walk through their folder, follow links, and end where they meet a file again.
+    Tools of another LLVM cannot read the objects of -flto, nor the profiles of -fprofile-generate. No two are links to
+    one file: builds of Perl modules walk through their folder, follow links, and end where they meet a file again.
     """
     found = {
         name
@@ -92,7 +92,7 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
     recorder = shlex.quote(str(compiler.recorders / "clang"))
     # A sourced script keeps the name in $0.
     programs = dict.fromkeys(compilers, f"MLGO_RECORDER={recorder}\n. {recorder}\n")
-    for match in filter(None, map(_ARCHIVER.fullmatch, found)):
+    for match in filter(None, map(_OF_LLVM.fullmatch, found)):
         # Else started_compilers.c leads the start of the program back here.
         program = shlex.quote(compiler.tool(match["tool"]))
         programs[match[0]] = f'export MLGO_NESTED=1\nexec {program} "$@"\n'

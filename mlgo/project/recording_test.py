@@ -66,14 +66,14 @@ class RecordingTest(unittest.TestCase):
     def test_links(self):
         machine = self.folder / "machine"
         machine.mkdir()
-        for name in ("gcc-12", "llvm-ar-14", "llvm-nm", "gcc-ar-12", "other-ar", "clang-format"):
+        for name in ("gcc-12", "llvm-ar-14", "llvm-nm", "llvm-profdata", "gcc-ar-12", "other-ar", "clang-format"):
             (machine / name).touch()
         make_links(self.folder / "links", self.compiler, f"{machine}:{self.folder / 'absent'}")
         links = {path.name: path for path in (self.folder / "links").iterdir()}
         for path in links.values():
             self.assertFalse(path.is_symlink() or path.stat().st_nlink > 1, path)
         self.assertFalse({"ar", "other-ar", "clang-format"} & links.keys())
-        for name in ("llvm-ar", "llvm-nm"):
+        for name in ("llvm-ar", "llvm-nm", "llvm-profdata"):
             (self.compiler.bin / name).write_text('#!/bin/sh\necho "${0##*/} $* $MLGO_NESTED"\n')
             (self.compiler.bin / name).chmod(0o755)
         recorder = self.compiler.recorders / "clang"
@@ -84,6 +84,7 @@ class RecordingTest(unittest.TestCase):
             ("gcc-ar-12", 3, f"{links['gcc-ar-12']} {recorder} a b c"),
             ("llvm-ar-14", 0, "llvm-ar a b c 1"),
             ("llvm-nm", 0, "llvm-nm a b c 1"),
+            ("llvm-profdata", 0, "llvm-profdata a b c 1"),
         ):
             done = subprocess.run([links[name], "a b", "c"], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (code, f"{said}\n"))
