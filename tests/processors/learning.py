@@ -2,15 +2,17 @@
 
 "estimates" is a digest that differs between processors.
 
-Arguments: sizes of the level 1 data cache that TensorFlow sees, in KiB; 0: that of the processor. Each has a process.
+Arguments: KIB or KIB=NAME. KIB is the size of the level 1 data cache that TensorFlow sees; 0: that of the processor.
+With NAME only the digest of this name is made. Each argument has a process.
 """
 
 import dataclasses
+import functools
 import hashlib
 import json
 import multiprocessing
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -64,23 +66,33 @@ def _cloned(environment: synthetic_environments.Environment) -> Mapping[str, np.
     return cloner.weights()
 
 
-def _digests() -> dict[str, str]:
-    random = determinism.generator(1, "processors")
-    observations = _observations(random)
-    network = initial_network(synthetic.normalizer(), 1, NetworkConfig(fc_layer_params=_UNITS))
-    found = {
-        f"{name} of {environment.problem.decision_kind} decisions": _learned(ALGORITHMS[name], environment)
+def _learning() -> dict[str, Callable[[], Mapping[str, np.ndarray]]]:
+    """What learns: name -> makes its weights."""
+    learners = {
+        f"{name} of {environment.problem.decision_kind} decisions": functools.partial(
+            _learned, ALGORITHMS[name], environment
+        )
         for name in _LEARNERS
         for environment in _ENVIRONMENTS
         if environment.problem.decision_kind != "continuous"
         or not ALGORITHMS[name].learner_class().needs_finite_actions
     }
-    found |= {f"cloned {each.problem.decision_kind} decisions": _cloned(each) for each in _ENVIRONMENTS}
+    return learners | {
+        f"cloned {each.problem.decision_kind} decisions": functools.partial(_cloned, each) for each in _ENVIRONMENTS
+    }
+
+
+def _digests() -> dict[str, str]:
+    random = determinism.generator(1, "processors")
+    observations = _observations(random)
+    network = initial_network(synthetic.normalizer(), 1, NetworkConfig(fc_layer_params=_UNITS))
+    found = {name: learn() for name, learn in _learning().items()}
     found |= {
         "linear fit": {"": linear_fit(network, [observations])},
         # What the others compute from logarithms hides most differences in the last bit.
         "logarithms": {"": np.log(random.random(10_000))},
         "probabilities": {"": exact_network(network.weights).log_probabilities(observations)},
+        "estimates": {"": _estimates()},
     }
     summary = summarize({str(module): random.uniform(0.9, 1.1, 20) for module in range(50)}, 1)
     assert summary is not None  # There are ratios.
@@ -98,18 +110,19 @@ def _digest(arrays: Mapping[str, np.ndarray]) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _digests_of(level1_kib: int) -> dict[str, str]:
+def _digests_of(level1_kib: int, only: str) -> dict[str, str]:
     determinism.configure_tensorflow()
     if level1_kib:
         pretend_cache_sizes(level1=level1_kib, level2=256, level3=8192)
-    return _digests() | {"estimates": _digest({"": _estimates()})}
+    return {only: _digest(_learning()[only]())} if only else _digests()
 
 
-def _in_a_process(level1_kib: int) -> dict[str, str]:
+def _in_a_process(argument: str) -> dict[str, str]:
     """`_digests_of` in a process of its own, which need not import TensorFlow: that takes a third of the time."""
+    level1_kib, _, only = argument.partition("=")
     fork = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
-    process = fork.Process(target=lambda: sender.send(_digests_of(level1_kib)))
+    process = fork.Process(target=lambda: sender.send(_digests_of(int(level1_kib), only)))
     process.start()
     sender.close()  # If the process fails, the pipe ends.
     found = receiver.recv()
@@ -118,4 +131,4 @@ def _in_a_process(level1_kib: int) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps([_in_a_process(int(size)) for size in sys.argv[1:]]))
+    print(json.dumps([_in_a_process(argument) for argument in sys.argv[1:]]))
