@@ -23,7 +23,7 @@ from mlgo.run.files import write_atomically
 
 #: A policy of the papers' sizes takes 20 s and 2 GB.
 CPU_SECONDS = 600
-_ADDRESS_SPACE_BYTES = 64 * 1024**3
+_ADDRESS_SPACE_BYTES = 16 * 1024**3
 REMEDY = "Name the folder saved_policy of a training with ml-compiler-opt, or the folder of a policy of ours"
 
 

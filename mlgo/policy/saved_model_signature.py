@@ -5,7 +5,7 @@ as logits. `reduce_signature` makes the inputs constants and drops the outputs.
 """
 
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mlgo.policy.checks import FEATURE_REMEDY, features_fault
 from mlgo.policy.weight_checks import graph_fault, variables_fault
@@ -33,6 +33,8 @@ _ALLOWED = frozenset(
     Where ZerosLike ResourceGather
     """.split()
 )
+#: What restoring the variables needs besides.
+_RESTORES = frozenset(("AssignVariableOp", "RestoreV2"))
 #: Operations that draw decisions: a policy that is still exploring.
 _DRAWS = ("Multinomial", "Random", "StatelessRandom", "StatelessMultinomial", "StatefulRandom", "TruncatedNormal")
 
@@ -71,7 +73,8 @@ def _mismatch(found: tuple[str, tuple[int, ...]], wanted: TensorSpec) -> str | N
 
 
 def read_checked(policy: pathlib.Path, problem: Problem, remedy: str):
-    """The MetaGraphDef of the SavedModel in `policy`, with only features as inputs and the decision as output.
+    """The MetaGraphDef of the SavedModel in `policy`, with only features as inputs, the decision as output, and what
+    they need.
 
     Args: remedy: what to do about a policy that is not usable.
     Raises: RunError: it is no SavedModel, not one of a policy for `problem`, has weights that are NaN or infinite, or
@@ -92,7 +95,7 @@ def read_checked(policy: pathlib.Path, problem: Problem, remedy: str):
     if clause := signature_mismatch(_described(signature.inputs), _described(signature.outputs), problem):
         lacking = features_fault(tuple(signature.inputs), problem) is not None and "memory" not in clause
         raise RunError(what, clause, FEATURE_REMEDY if lacking else remedy)
-    if clause := graph_fault(meta_graph.graph_def) or _operations_fault(meta_graph):
+    if clause := graph_fault(meta_graph.graph_def) or _remove_unchecked(meta_graph):
         raise RunError(what, clause, remedy)
     variables = policy / "variables" / "variables"
     if clause := variables_fault(meta_graph.graph_def, variables):
@@ -126,39 +129,75 @@ def reduce_signature(meta_graph, problem: Problem) -> None:
             del signature.outputs[name]
 
 
-def _operations_fault(meta_graph) -> str | None:
-    """The first operation below the decision that is not allowed, as a clause; None: all are."""
-    for operation in sorted(set(_operations(meta_graph))):
+def _remove_unchecked(meta_graph) -> str | None:
+    """The first operation that TensorFlow would run and that is not allowed, as a clause; None: all are.
+
+    TensorFlow computes the decision, restores the weights, and reads each variable by a node of its name. What none of
+    these needs is not checked, and is removed.
+    """
+    graph, signature, saver = meta_graph.graph_def, meta_graph.signature_def[SIGNATURE], meta_graph.saver_def
+    (output,) = signature.outputs.values()
+    decides = _below(graph, [output.name])
+    for operation in _operations(graph, *decides):
         if operation.startswith(_DRAWS):
             return f"draws its decisions ({operation}), as a saved_collect_policy does; the greedy one is saved_policy"
         if operation not in _ALLOWED:
             return f"has the operation {operation}, which is not known to be arithmetic only"
+    reads = [f"{node.name}/Read/ReadVariableOp" for node in graph.node if node.op == "VarHandleOp"]
+    inputs = [info.name for info in signature.inputs.values()]
+    restores = _below(graph, [saver.restore_op_name, saver.filename_tensor_name, *reads, *inputs])
+    for operation in _operations(graph, *restores):
+        if operation not in _ALLOWED | _RESTORES:
+            return f"restores its weights with the operation {operation}, which may do more"
+    nodes, functions = (left | right for left, right in zip(decides, restores))
+    for parts, kept in ((graph.node, nodes), (graph.library.function, functions)):
+        for index in reversed(range(len(parts))):
+            if _name(parts[index]) not in kept:
+                del parts[index]
+    for name in [name for name in meta_graph.signature_def if name != SIGNATURE]:
+        del meta_graph.signature_def[name]
+    meta_graph.ClearField("collection_def")
     return None
 
 
-def _operations(meta_graph) -> Iterator[str]:
-    """The operations on which the output depends, with those of functions that they call."""
-    functions = {function.signature.name: function for function in meta_graph.graph_def.library.function}
-    nodes = {node.name: node for node in meta_graph.graph_def.node}
-    (output,) = meta_graph.signature_def[SIGNATURE].outputs.values()
-    waiting = [output.name.partition(":")[0]]
+def _below(graph, tensors: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Names of the nodes and of the functions on which `tensors` depend."""
+    nodes, functions = ({_name(part): part for part in parts} for parts in (graph.node, graph.library.function))
     seen: set[str] = set()
     called: set[str] = set()
+    waiting = [_node_of(tensor) for tensor in tensors]
     while waiting:
         name = waiting.pop()
         if name in seen or name not in nodes:
             continue
         seen.add(name)
-        yield nodes[name].op
         called.update(_functions_of(nodes[name]))
-        waiting += [source.removeprefix("^").partition(":")[0] for source in nodes[name].input]
-    left, done = list(called & functions.keys()), set(called & functions.keys())
+        waiting += map(_node_of, nodes[name].input)
+    called &= functions.keys()
+    left = list(called)
     while left:
         for node in functions[left.pop()].node_def:
-            yield node.op
-            new = (set(_functions_of(node)) & functions.keys()) - done
-            done |= new
+            new = (set(_functions_of(node)) & functions.keys()) - called
+            called |= new
             left += new
+    return seen, called
+
+
+def _operations(graph, nodes: set[str], functions: set[str]) -> list[str]:
+    """What these nodes and functions do, sorted."""
+    found = {node.op for node in graph.node if node.name in nodes}
+    for function in graph.library.function:
+        if _name(function) in functions:
+            found.update(node.op for node in function.node_def)
+    return sorted(found)
+
+
+def _name(part) -> str:
+    return part.signature.name if hasattr(part, "signature") else part.name
+
+
+def _node_of(tensor: str) -> str:
+    return tensor.removeprefix("^").partition(":")[0]
 
 
 def _functions_of(node) -> Iterator[str]:

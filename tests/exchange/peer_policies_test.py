@@ -8,6 +8,7 @@ import unittest
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 from mlgo.learning.network import ConvertedPolicy
 from mlgo.policy.freeze_peer_policy import frozen_graph
@@ -178,6 +179,32 @@ class PeerPoliciesTest(ExchangeCase):
             load_any_policy(folder, problem)
         with self.assertRaisesRegex(RunError, message):
             compile_policy(folder, problem, "mlgo::Peer", self.folder / "p.h", self.folder / "p.o")
+
+    def test_what_is_run_to_restore_weights_is_checked_too(self):
+        problem = load_problem("inlining_for_size")
+        for kind in ("restore", "read"):
+            folder, harm = self.folder / kind, self.folder / f"harm of {kind}"
+            shutil.copytree(self.saved(problem.name), folder)
+            _write_file_when(kind, folder / "saved_model.pb", harm)
+            with self.subTest(kind):
+                with self.assertRaisesRegex(RunError, "restores its weights with the operation WriteFile"):
+                    frozen_graph(folder, problem)
+                self.assertFalse(harm.exists())
+
+
+def _write_file_when(kind: str, path: pathlib.Path, harm: pathlib.Path) -> None:
+    """Makes the SavedModel at `path` write the file `harm` when its weights are restored, or a variable is read."""
+    model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+    (meta_graph,) = model.meta_graphs
+    with tf.Graph().as_default() as graph:
+        tf.io.write_file(str(harm), "harm", name="harm")
+    meta_graph.graph_def.node.extend(graph.as_graph_def().node)
+    read = [node for node in meta_graph.graph_def.node if node.name.endswith("/Read/ReadVariableOp")]
+    if kind == "restore":
+        meta_graph.saver_def.restore_op_name = "harm"
+    for node in read if kind == "read" else []:
+        node.input.append("^harm")
+    path.write_bytes(model.SerializeToString())
 
 
 class _Evil(tf.Module):
