@@ -10,6 +10,7 @@ from typing import IO
 
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import encode_json, read_json
+from mlgo.run.regular_file import open_regular
 
 #: Path of a file -> sha256 of its content, or "-> TARGET" of a link. It does not list itself.
 RECORD = "files.json"
@@ -43,7 +44,10 @@ def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
                     file.flush()
                     os.fsync(file.fileno())
             record[path] = _described(target)
+    for directory, _, _ in os.walk(folder):
+        os.chmod(directory, 0o755)  # As files, whatever the umask: other users run the compiler.
     with open(folder / RECORD, "xb") as file:
+        os.fchmod(file.fileno(), 0o644)
         file.write(encode_json(record))
         file.flush()
         os.fsync(file.fileno())
@@ -64,6 +68,8 @@ def differences(folder: pathlib.Path) -> list[str]:
         record = read_json(folder / RECORD, "the list of files", "Remove the directory")
     except RunError:
         return [RECORD]
+    if not isinstance(record, dict):
+        return [RECORD]
     found = {}
     for directory, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(directory, name))]
@@ -77,7 +83,8 @@ def differences(folder: pathlib.Path) -> list[str]:
 def _described(path: pathlib.Path) -> str:
     if path.is_symlink():
         return f"-> {os.readlink(path)}"
-    if not path.is_file():
-        return "no file"
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"no file that can be read: {error.strerror}"

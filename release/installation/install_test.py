@@ -13,7 +13,7 @@ from unittest import mock
 
 from mlgo.problems.slots import policy_slots
 from mlgo.run.exit_codes import ExitCode, RunError
-from release.installation import install, policies, prefix
+from release.installation import contents, install, policies, prefix
 from release.installation.testing import archives
 
 
@@ -90,6 +90,37 @@ class InstallTest(unittest.TestCase):
         self.install("one")
         self.assertEqual(self.says(), "one")
         self.assertEqual(self.says(self.prefix / "previous/bin/clang"), "damaged")
+
+    def test_everyone_can_use_it_whatever_the_umask(self):
+        self.addCleanup(os.umask, os.umask(0o077))
+        self.install("one")
+        for directory, _, names in os.walk(self.prefix):
+            modes = {name: os.lstat(os.path.join(directory, name)).st_mode for name in [".", *names]}
+            self.assertEqual([name for name, mode in modes.items() if not mode & 0o004], [], directory)
+
+    def test_a_record_that_is_none_is_damage(self):
+        self.install("one")
+        (self.prefix / "current/files.json").write_text("[1]")
+        self.install("one")
+        self.assertEqual(len(self.versions()), 2)
+
+    def test_what_cannot_be_read_is_damage(self):
+        self.install("one")
+        os.mkfifo(self.prefix / "current/pipe")
+        with mock.patch.object(contents, "open_regular", side_effect=PermissionError(errno.EACCES, "denied")):
+            self.assertIn("bin/clang", contents.differences((self.prefix / "current").resolve()))
+        self.install("one")
+        self.assertEqual(len(self.versions()), 2)
+
+    def test_nothing_is_removed_where_versions_links_to(self):
+        self.install("one")
+        elsewhere = self.folder / "elsewhere"
+        os.rename(self.prefix / "versions", elsewhere)
+        (elsewhere / ".mine.partial").mkdir()
+        os.symlink(elsewhere, self.prefix / "versions")
+        with self.assertRaisesRegex(RunError, "versions is a link"):
+            self.install("two")
+        self.assertTrue((elsewhere / ".mine.partial").exists())
 
     def test_prefix_of_others_is_refused_and_stays(self):
         self.prefix.mkdir()
@@ -242,6 +273,22 @@ class PoliciesTest(unittest.TestCase):
         self.assertIn('priority_policy = "@mlgo//release:priority_policy"', text)
         self.assertIn('":eviction_policy_files": "regalloc_eviction"', text)
         self.assertNotIn('no_policy": ', text)
+
+    def test_a_policy_with_more_than_files_is_refused(self):
+        (self.workspace / "secret").write_text("secret")
+        for name, make in (
+            ("pipe", os.mkfifo),
+            ("device", lambda path: os.symlink("/dev/zero", path)),
+            ("elsewhere", lambda path: os.symlink(self.workspace / "secret", path)),
+            ("folder", lambda path: os.symlink(self.workspace, path)),
+        ):
+            with self.subTest(name):
+                make(self.policy / name)
+                wrong = f"{name} is no regular file or folder"
+                with self.assertRaisesRegex(RunError, wrong):
+                    with policies.built(self.workspace, [policies.chosen("eviction_policy", self.policy)], "cpp"):
+                        pass
+                (self.policy / name).unlink()
 
     def test_a_failed_build_names_the_flags(self):
         def build(label):

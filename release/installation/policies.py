@@ -128,10 +128,23 @@ def _write_package(folder: pathlib.Path, choices: Sequence[Choice], backend: str
         if choice.folder is None:
             labels[choice.slot] = "@mlgo//release:no_policy"
             continue
-        shutil.copytree(choice.folder, folder / choice.slot, ignore=shutil.ignore_patterns(*_BAZEL_FILES))
+        _copy(choice.folder, folder / choice.slot)
         groups.append(f'filegroup(name = "{choice.slot}_files", srcs = glob(["{choice.slot}/**"]))\n')
         labels[choice.slot] = f":{choice.slot}_files"
     (folder / "BUILD.bazel").write_text(_build_file(groups, labels, backend), encoding="utf-8")
+
+
+def _copy(policy: pathlib.Path, target: pathlib.Path) -> None:
+    """Raises: RunError: the policy holds something else than files and folders, or cannot be copied."""
+    remedy = "Give a folder with the files of the policy only"
+    for directory, folders, names in os.walk(policy):
+        for path in (pathlib.Path(directory, name) for name in [*folders, *names]):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise RunError(f"the policy {policy}", f"{path.name} is no regular file or folder", remedy)
+    try:
+        shutil.copytree(policy, target, ignore=shutil.ignore_patterns(*_BAZEL_FILES))
+    except OSError as error:  # Also shutil.Error, of several files.
+        raise RunError(f"the policy {policy}", f"cannot be copied: {error}", remedy) from error
 
 
 def _build_file(groups: Sequence[str], labels: Mapping[str, str], backend: str) -> str:

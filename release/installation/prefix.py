@@ -137,16 +137,23 @@ def opened(path: pathlib.Path) -> Iterator[Prefix]:
     with contextlib.ExitStack() as stack:
         # Not around the caller's block, whose errors are others.
         with _writing(path):
-            path.mkdir(parents=True, exist_ok=True)
+            _make(path)
             _refuse_foreign(path)
             if not (path / MARKER).exists():
                 write_json_atomically(path / MARKER, {"format": _FORMAT, "written_by": "mlgo, //release:install"})
-            (path / VERSIONS).mkdir(exist_ok=True)
+            _make(path / VERSIONS)
             lock = os.open(path / VERSIONS, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, lock)
             _lock(lock, path)
             _remove_partial(path)
         yield Prefix(path)
+
+
+def _make(folder: pathlib.Path) -> None:
+    """Makes a folder that everyone may read, whatever the umask, unless it exists."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+        folder.chmod(0o755)
 
 
 @contextlib.contextmanager
@@ -182,6 +189,8 @@ def _refuse_foreign(path: pathlib.Path) -> None:
             raise RunError(
                 f"--prefix={path}", f"{name} is not the link that this command makes", f"Move it away. Or: {_OTHER}"
             )
+    if (path / VERSIONS).is_symlink():  # What lies there may be anything, and unfinished files are removed.
+        raise RunError(f"--prefix={path}", f"{VERSIONS} is a link", f"Move it away. Or: {_OTHER}")
 
 
 def _lock(descriptor: int, path: pathlib.Path) -> None:
