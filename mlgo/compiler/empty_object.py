@@ -8,8 +8,10 @@ importing and `-thinlto-assume-merged` is missing, or the index says that the li
 import re
 
 from mlgo.compiler import code_size
+from mlgo.compiler.request import CompileLimits
 from mlgo.corpus import elf
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_regular
 
 #: No empty object is larger: clang's empty ELF object has 700 bytes, COFF and Mach-O less.
 MAX_EMPTY_BYTES = 4096
@@ -40,9 +42,8 @@ def is_bitcode(content: bytes) -> bool:
 def is_trivial(path: str) -> bool:
     """Whether the file is an ELF object without functions larger than MAX_TRIVIAL_BYTES: it needed no decision."""
     try:
-        with open(path, "rb") as file:
-            code = code_size.code_of_object(file.read(), path)
-    except (FileNotFoundError, RunError):
+        code = code_size.code_of_object(read_regular(path, CompileLimits().object_bytes), path)
+    except (OSError, RunError):
         return False
     return all(function.size <= MAX_TRIVIAL_BYTES for function in code.functions)
 

@@ -23,6 +23,7 @@ from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME, NUMPY_NAME_OF_LOG_TYPE, TensorSpec
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import open_regular
 
 # A log above this size is refused before it is read. The largest of the built-in corpus has about 30 MB.
 MAX_LOG_BYTES = 4 * 1024**3
@@ -30,6 +31,8 @@ MAX_LOG_BYTES = 4 * 1024**3
 MAX_HEADER_BYTES = 1 << 20
 # A model may log extra outputs of its own; their size multiplies with the observations, so it is capped.
 MAX_EXTRA_OUTPUT_ELEMENTS = 1 << 16
+# NumPy 1 has arrays of up to 32 dimensions, of which one counts observations.
+MAX_DIMENSIONS = 31
 
 _COMPILE_AGAIN = "compile the module again; if it happens again, check the disk and the compiler"
 _OTHER_COMPILER = "use the development clang that belongs to this version (//development:clang)"
@@ -77,25 +80,20 @@ def read_training_log(
     """
     name = name or f"training log {os.fspath(path)}"
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with open_regular(path) as descriptor:
+            size = os.fstat(descriptor).st_size
+            _check_size(size, name)
+            header, body_offset = _split_header(os.pread(descriptor, MAX_HEADER_BYTES + 1, 0), name)
+            layout = read_header(header, problem, name)
+            os.lseek(descriptor, body_offset, os.SEEK_SET)
+            scan = functools.partial(training_log_scan.scan_file, descriptor, body_offset, size - body_offset, layout)
+            return interpret(scan, layout, problem, name, no_code)
     except FileNotFoundError as error:
         wrong = f"was not written: the compile ended well without the advisor of {problem.name}"
         remedy = f"compile the module at {problem.levels.described()}, with no option that turns its pass off"
         raise TrainingLogError(name, wrong, remedy) from error
     except OSError as error:
-        raise TrainingLogError(name, f"cannot be opened: {error.strerror}", _COMPILE_AGAIN) from error
-    try:
-        size = os.fstat(descriptor).st_size
-        _check_size(size, name)
-        header, body_offset = _split_header(os.pread(descriptor, MAX_HEADER_BYTES + 1, 0), name)
-        layout = read_header(header, problem, name)
-        os.lseek(descriptor, body_offset, os.SEEK_SET)
-        scan = functools.partial(training_log_scan.scan_file, descriptor, body_offset, size - body_offset, layout)
-        return interpret(scan, layout, problem, name, no_code)
-    except OSError as error:
         raise TrainingLogError(name, f"cannot be read: {error.strerror}", _COMPILE_AGAIN) from error
-    finally:
-        os.close(descriptor)
 
 
 def interpret(
@@ -190,8 +188,9 @@ def _header_object(line: bytes, at: str) -> dict[str, Any]:
 def _tensor_spec(entry: Any, at: str) -> TensorSpec:
     try:
         shape = tuple(entry["shape"])
-        if not all(type(size) is int and size > 0 for size in shape) or math.prod(shape) > MAX_EXTRA_OUTPUT_ELEMENTS:
-            raise ValueError(f"shape {list(shape)} is empty, negative or too large")
+        sizes = all(type(size) is int and size > 0 for size in shape) and len(shape) <= MAX_DIMENSIONS
+        if not sizes or math.prod(shape) > MAX_EXTRA_OUTPUT_ELEMENTS:
+            raise ValueError(f"shape {str(list(shape)):.100} is empty, negative or too large")
         if not isinstance(entry["name"], str):
             raise ValueError("its name is not a string")
         if entry["type"] not in NUMPY_NAME_OF_LOG_TYPE:

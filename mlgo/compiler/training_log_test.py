@@ -335,6 +335,7 @@ class HeaderTest(unittest.TestCase):
             (lambda f: f[0].update(type="bfloat16"), "'bfloat16' is none of float, double, int8_t"),
             (lambda f: f[0].update(shape=[-1]), "empty, negative or too large"),
             (lambda f: f[0].update(shape=[1 << 40]), "empty, negative or too large"),
+            (lambda f: f.insert(2, f[1] | {"name": "other", "shape": [1] * 100}), "empty, negative or too large"),
             (lambda f: f[0].pop("name"), "KeyError('name')"),
         ):
             features = json.loads(json.dumps(header["features"]))
@@ -372,6 +373,12 @@ class HeaderTest(unittest.TestCase):
     def test_a_missing_file(self):
         with self.assertRaisesRegex(TrainingLogError, "absent.log: was not written: the compile ended well"):
             read_training_log("/nonexistent/absent.log", SMALL)
+
+    def test_what_is_no_file(self):
+        path = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "pipe")
+        os.mkfifo(path)
+        with self.assertRaisesRegex(TrainingLogError, "cannot be read: it is a pipe, not a file"):
+            read_training_log(path, SMALL)
 
     def test_native_capacity_is_enforced(self):
         entry = log_writer.plausible_observation(SMALL, np.random.default_rng(0))
