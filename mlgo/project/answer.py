@@ -183,7 +183,7 @@ def _write(
     if asked.estimate:
         first = [asked.estimate.caveat()]
         notes = [*notes, *asked.estimate.notes()]
-    lines = [*first, *_closing(asked, measured, chosen, program, parts, flags.output)]
+    lines = [*first, *closing(asked, measured, chosen, program, parts, flags.output)]
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     content = artefact.content_of(project, compiler, asked, program.link.output, measured, chosen, sources, others)
     config = artefact.config_of(chosen) if chosen else []
@@ -192,7 +192,7 @@ def _write(
     print("\n".join([*first, *page.table(measured, asked.unit), "", *lines]))
 
 
-def _closing(
+def closing(
     asked: Goal,
     measured: Sequence[Measured],
     chosen: Measured | None,
@@ -205,7 +205,10 @@ def _closing(
     left = rows_not_tried(measured)
     more = f"; the budget ended before {len(left)} variants: --budget= takes more" if left else ""
     if chosen is None or chosen.figures is None or built.figures is None:
-        return [f"{name}: no variant {asked.better} than the build{more}", "", f"page: {output / artefact.PAGE}"]
+        variants = [one for one in measured[1:] if one.row.can_be_chosen]
+        is_measured = any(one.figures for one in variants)
+        result = f"{asked.better} than the build{more}" if is_measured else f"was measured: {variants[0].why_not}"
+        return [f"{name}: no variant {result}", "", f"page: {output / artefact.PAGE}"]
     changes = ", ".join(f"{key} {page.percent(chosen.figures[key], old)}" for key, old in built.figures.items())
     price = f"{chosen.seconds or 0:.1f} CPU seconds for its units"
     if built.seconds:

@@ -8,14 +8,16 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.project import artefact, goal, page, recorded
+from mlgo.project import answer, artefact, goal, page, recorded
 from mlgo.project.budget import Allowance, Budget
+from mlgo.project.build import Build
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.project.compiling import Units, prerequisites
 from mlgo.project.counting import CACHEGRIND, Runs
 from mlgo.project.goal import Measured
 from mlgo.project.programs import Program
+from mlgo.project.relinking import Parts
 from mlgo.project.rows import AS_BUILT, FASTER_ROWS, SAME_OPTIONS, SMALLER_ROWS, Row
 from mlgo.run.exit_codes import RunError
 
@@ -167,6 +169,18 @@ class ResultTest(unittest.TestCase):
         self.assertEqual(self.best((950, 2000, 1.0), (900, 1999, 1.0)), (900, 1.0))
         self.assertIsNone(best([*self.measured(), Measured(SMALLER_ROWS[0], None, why_not="x")]))
         self.assertIsNone(best(self.measured((1, 1, 1.0), row=SAME_OPTIONS)))
+
+    def test_what_could_not_be_measured_is_not_called_larger(self):
+        link = Link("clang", "/", (), "/built", "clang", 1.0, ())
+        failed = [Measured(row, None, why_not="linking built: x.o is not there") for row in SMALLER_ROWS[:2]]
+        for more, said in (
+            (failed, "was measured: linking built: x.o is not there"),
+            ([*failed, *self.measured((1000, 2000, 1.0))[1:]], "is smaller than the build"),
+        ):
+            measured = [*self.measured(), *more]
+            program = Program(link, 1, "x86-64")
+            lines = answer.closing(self.goal, measured, None, program, Parts(Build([]), link), pathlib.Path("mlgo"))
+            self.assertEqual(lines[0], f"built: no variant {said}")
 
     def test_a_row_with_more_code_than_the_build_is_the_last_choice(self):
         best = self.goal.best
