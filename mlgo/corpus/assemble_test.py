@@ -36,7 +36,7 @@ class PartsTest(unittest.TestCase):
         parts = {part: Corpus.load(locate.runfile(f"mlgo/corpus/llvm_few_{part}")) for part in split.PARTS}
         names = {part: {module.name for module in corpus.modules} for part, corpus in parts.items()}
         self.assertFalse(names["train"] & names["held_out"])
-        self.assertEqual(len(names["train"]) + len(names["held_out"]), 27)
+        self.assertEqual(len(names["train"]) + len(names["held_out"]), 25)
         for part, members in names.items():
             self.assertEqual({split.part_of(name) for name in members}, {part})
         self.assertEqual(len(names["held_out"]), 15)

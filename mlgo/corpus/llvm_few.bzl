@@ -24,8 +24,6 @@ LLVM_FEW_SOURCES = [
     "llvm/lib/Transforms/Coroutines/CoroEarly.cpp",
     "llvm/lib/Transforms/IPO/GlobalSplit.cpp",
     "llvm/lib/Transforms/Instrumentation/BlockCoverageInference.cpp",
-    "llvm/lib/Transforms/Instrumentation/KCFI.cpp",
-    "llvm/lib/Transforms/Scalar/AnnotationRemarks.cpp",
     "llvm/lib/Transforms/Utils/AddDiscriminators.cpp",
     "llvm/lib/Transforms/Utils/PredicateInfo.cpp",
 ]
