@@ -48,12 +48,15 @@ def origin(policy: pathlib.Path, problem: Problem, record: Mapping[str, Any]) ->
         ("problem", problem.name),
         ("training run", who.training_run),
         *((label, text) for label, keys in _TRAINING_LINES if (text := _text(record.get("training"), keys))),
-        ("saved_model.pb", f"sha256 {who.digest}"),
+        ("saved_model.pb", f"sha256 {who.digest[:_DIGITS]}"),
         ("weights.npz", f"sha256 {record['sha256']['weights.npz']}"),
-        ("normaliser", f"sha256 {record['normalizer_digest']}"),
+        ("normaliser", _text(record, ("normalizer_digest",)) or "not recorded"),
     ]
     return Origin(who, tuple(lines))
 
+
+#: Of a digest. Wrapping the lines of a longer text takes its length squared.
+_DIGITS = 64
 
 #: Label, and path of the value below "training" in policy.json.
 _TRAINING_LINES = (
@@ -71,7 +74,7 @@ def _text(value: Any, keys: tuple[str, ...]) -> str | None:
         value = value.get(key) if isinstance(value, Mapping) else None
     if isinstance(value, float):
         return f"{value:.4f}"
-    return f"sha256 {value}" if isinstance(value, str) else None
+    return f"sha256 {value[:_DIGITS]}" if isinstance(value, str) else None
 
 
 def main(arguments: list[str]) -> int:

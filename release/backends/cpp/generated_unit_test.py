@@ -136,6 +136,13 @@ class CommandTest(unittest.TestCase):
         for part in ("seed 7, corpus abababababab", "sha256 " + "5" * 64, "sha256 " + self.network.normalizer.digest):
             self.assertIn(part, header)
 
+    def test_digests_that_are_none(self):
+        self.write(self.network, normalizer_digest=None, training={"inputs": {"clang": "a" * 10_000_000}})
+        self.assertEqual(self.run_command(), (ExitCode.DONE, ""))
+        header = (self.folder / "out" / "p.h").read_text()
+        self.assertIn("normaliser not recorded", " ".join(header.split()))
+        self.assertLess(len(header), 10_000)
+
     def test_needs_no_tensorflow(self):
         self.run_command()
         self.assertNotIn("tensorflow", sys.modules)
