@@ -1,12 +1,12 @@
-"""Writes one HTML page about training runs, evaluations, programs, searches and explanations.
+"""Writes one HTML page about training runs, evaluations, programs and explanations.
 
     ./bazelw run //mlgo:report -- out/inlining                        # a training run: out/inlining/report.html
     ./bazelw run //mlgo:report -- out/evaluation                      # a result of //mlgo:evaluate
     ./bazelw run //mlgo:report -- models/inlining_for_size            # a shipped policy with all its records
     ./bazelw run //mlgo:report -- new=out/inlining old=models/inlining_for_size --output=out/both.html
 
-Each argument is [NAME=]FOLDER: a training run, ended or not, a result of //mlgo:evaluate, //mlgo:evaluate_programs,
-//mlgo:tune or //mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It
+Each argument is [NAME=]FOLDER: a training run, ended or not, a result of //mlgo:evaluate, //mlgo:evaluate_programs
+or //mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It
 also reads the folders `evaluation`, `programs` and `explanation` inside. Several folders with one NAME belong to one
 policy.
 
@@ -16,11 +16,18 @@ for comments of CI. Equal inputs give equal bytes.
 Exit codes: 0 done, 2 a folder holds no result, or a result cannot be read.
 """
 
+import pathlib
+
 from absl import flags
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.flags.main import run_command
-from mlgo.flags.report_page import PAGE_NAME, summary_path, write_page
-from mlgo.run import flag_values, locate
+from mlgo.pages.markdown import summary
+from mlgo.pages.rendering import html
+from mlgo.reporting.compose import compose
+from mlgo.reporting.provenance import page_command
+from mlgo.reporting.reading import read_folder
+from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
 
@@ -35,11 +42,23 @@ def main(arguments: list[str]) -> int:
     if not named:
         wrong = "names no folder"
         raise RunError("the command line", wrong, "Give a folder with results, such as models/inlining_for_size")
-    output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / PAGE_NAME
-    page = write_page(named, output)
+    output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / "report.html"
+    summary_file = _summary_path(output)
+    records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
+    page = compose(records, page_command(named, locate.workspace()), Demangler.of_command())
+    files.write_atomically(output, html(page))
+    files.write_atomically(summary_file, summary(page))
     verdict = [page.verdict.text, ""] if page.verdict else []
-    show([*verdict, f"Report:  {output}", f"Summary: {summary_path(output)}"])
+    show([*verdict, f"Report:  {output}", f"Summary: {summary_file}"])
     return ExitCode.DONE
+
+
+def _summary_path(output: pathlib.Path) -> pathlib.Path:
+    """The file of the Markdown summary of the page at `output`. Raises: RunError: it is the page's own file."""
+    path = output.with_suffix(".md")
+    if path == output:
+        raise RunError(f"--output={output}", "ends in .md, which is the suffix of the summary", "Use the suffix .html")
+    return path
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ A call site is named by its functions, so the decisions hold on for what an edit
 the heuristic decides. Decisions are for one compiler: with another one, fewer of them fit.
 
 Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv and curve.csv (bytes after so many
-compiles of each module). report.html and report.md show them, as //mlgo:report does. An interrupted command continues
-when it is started again; a folder of another search is refused. The results of single modules are kept in --cache_dir:
-after an edit, with another --output_dir, only the modules that it changed are searched again.
+compiles of each module). An interrupted command continues when it is started again; a folder of another search is
+refused. The results of single modules are kept in --cache_dir: after an edit, with another --output_dir, only the
+modules that it changed are searched again.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 no decision to search, 11 too many modules failed, 130 interrupted.
 """
@@ -39,7 +39,6 @@ from mlgo.flags.compiling import (
 )
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags
-from mlgo.flags.report_page import PAGE_NAME, write_page
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
@@ -91,7 +90,7 @@ def main(arguments: list[str]) -> int:
         assert setup.executor is not None  # compiling_from_flags sees to it.
         metered = CountingExecutor(setup.executor, tell)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
-        show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
+        show(["", *lines, "", _used(metered.cpu_seconds)])
     return ExitCode.DONE
 
 
@@ -140,14 +139,6 @@ def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup
     described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(given.policies.digests)}
     described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
     return Results(tuned, described, FLAGS.seed).write(folder.path)
-
-
-def _reported(folder: RunFolder) -> str:
-    """Writes the page about the results in `folder`; the line that names it."""
-    output = folder.path / PAGE_NAME
-    # Not the folder's name: the same search gives the same page in every folder.
-    write_page([("tuned", folder.path)], output)
-    return f"Report: {output}"
 
 
 def _used(cpu_seconds: float) -> str:

@@ -8,7 +8,7 @@ from mlgo.explanation.corpus_page import explanation_blocks
 from mlgo.pages.change import Tone
 from mlgo.pages.numbers import number
 from mlgo.pages.page import Page, Point, grouped_section
-from mlgo.reporting import programs, results, training, tuning
+from mlgo.reporting import programs, results, training
 from mlgo.reporting.headline import headline
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.provenance import commands_section, provenance_section
@@ -19,7 +19,7 @@ from mlgo.reporting.records import Content, Evaluation, Kind, Record, Run
 SEED = 1
 
 #: The order of the kinds on a page.
-_ORDER = (Kind.PROGRAMS, Kind.TUNING, Kind.EXPLANATION)
+_ORDER = (Kind.PROGRAMS, Kind.EXPLANATION)
 
 
 def compose(records: Sequence[Record], again: str = "", demangler: Demangler | None = None) -> Page:
@@ -47,7 +47,6 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         results.distribution_section(tabled),
         results.regressions_section(tabled),
         programs.programs_section(measured),
-        tuning.tuning_section(others),
         training.training_section(runs),
         training.learning_section(runs),
         grouped_section("explanation", "Feature importance", "Explanation", explained),
@@ -56,7 +55,7 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         provenance_section(ordered),
     ]
     names = list(dict.fromkeys(record.name for record in records))
-    headlines = [*programs.cards(measured), *tuning.cards(others)]
+    headlines = programs.cards(measured)
     verdict = headline(found, headlines) or Point(Tone.EQUAL, "There is no result on held-out code yet.")
     unfinished = [run.name for run in runs if run.chosen_iteration is None]
     return Page(
@@ -110,6 +109,4 @@ def _lead(runs: Sequence[Run], evaluations: Sequence[Evaluation], others: Sequen
         parts.append(f"evaluated on {where}")
     if Kind.PROGRAMS in kinds:
         parts.append("measured in real programs")
-    if Kind.TUNING in kinds:
-        parts.append("searched for one program")
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")

@@ -10,7 +10,7 @@ from mlgo.evaluation.sides import threshold_of
 from mlgo.pages.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import Content, Evaluation, Kind, Record, Run
+from mlgo.reporting.records import Evaluation, Kind, Record, Run
 from mlgo.run.flag_values import default_name
 
 #: Problem -> the command that trains it on the built-in corpora; //mlgo:train_locally trains the others.
@@ -23,7 +23,6 @@ _COMMANDS = {
 #: Kind of a record -> its name, and the keys of its content that name inputs.
 _DIGESTS: Mapping[Kind, tuple[str, Sequence[str]]] = {
     Kind.PROGRAMS: ("program measurements", ("digests",)),
-    Kind.TUNING: ("search", ("clang", "corpus", "policies")),
     Kind.EXPLANATION: ("explanation", ("problem", "policy", "corpus")),
 }
 
@@ -49,8 +48,6 @@ def _command(record: Record) -> Commands:
         return Commands(f"Evaluate {record.name} again", [evaluation_command(record)])
     if record.kind is Kind.PROGRAMS:
         return Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"])
-    if record.kind is not Kind.EXPLANATION:
-        return Commands(f"Search {record.name} again", [tuning_command(record)])
     problem = record.content.get("problem")
     words = ["./bazelw run //mlgo:explain --", *([f"--problem={shlex.quote(str(problem))}"] if problem else [])]
     return Commands(f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])])
@@ -117,16 +114,6 @@ def evaluation_command(evaluation: Evaluation) -> str:
     words += [f"--seed={evaluation.seed}", *(["--icf"] if evaluation.icf else [])]
     words += [f"--reward={shlex.quote(evaluation.reward)}"] if evaluation.reward else []
     return " ".join(words)
-
-
-def tuning_command(tuning: Content) -> str:
-    content = tuning.content
-    words = ["./bazelw run //mlgo:tune --", f"--problem={shlex.quote(str(content['problem']))}", '--corpus="$CORPUS"']
-    words += ['--policy="$POLICY"'] if content["policies"] else []
-    words += [f"--compiles={int(content['compiles_limit'])}"]
-    words += [f"--budget={float(content['budget']):g}"] if content["budget"] is not None else []
-    words += [f"--reward={shlex.quote(str(content['reward']))}", f"--seed={int(content['seed'])}"]
-    return " ".join([*words, *(["--icf"] if content["icf"] else [])])
 
 
 def provenance_section(records: Sequence[Record]) -> Section:

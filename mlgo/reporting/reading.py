@@ -1,4 +1,4 @@
-"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation, a search.
+"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation.
 
 A shipped policy (models/NAME) is a run whose other results lie in folders inside it.
 """
@@ -47,8 +47,8 @@ _MOST_TABLE_BYTES = 1024**3
 _REMEDY = "Run the command that wrote it again"
 
 _EXPECTED = (
-    "Give the folder of a training run (configuration.json), of //mlgo:evaluate, //mlgo:evaluate_programs"
-    " or //mlgo:tune (result.json), of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
+    "Give the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs"
+    " (result.json), of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
 )
 
 

@@ -1,4 +1,4 @@
-"""The records of a report: training runs, evaluations, measured programs, explanations, searches."""
+"""The records of a report: training runs, evaluations, measured programs, explanations."""
 
 import dataclasses
 import enum
@@ -158,7 +158,6 @@ class Kind(enum.StrEnum):
     """What wrote a result, as "kind" in its JSON file says."""
 
     PROGRAMS = "programs"  # //mlgo:evaluate_programs
-    TUNING = "tuning"  # //mlgo:tune for inlining
     EXPLANATION = "explanation"  # //mlgo:explain
 
 
