@@ -25,7 +25,6 @@ from mlgo.flags.main import run_command
 from mlgo.pages.markdown import summary
 from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
-from mlgo.reporting.provenance import page_command
 from mlgo.reporting.reading import read_folder
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -45,7 +44,7 @@ def main(arguments: list[str]) -> int:
     output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / "report.html"
     summary_file = _summary_path(output)
     records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
-    page = compose(records, page_command(named, locate.workspace()), Demangler.of_command())
+    page = compose(records, Demangler.of_command())
     files.write_atomically(output, html(page))
     files.write_atomically(summary_file, summary(page))
     verdict = [page.verdict.text, ""] if page.verdict else []

@@ -1,22 +1,16 @@
 """Charts as data: values that templates/ draw as SVG. Changes are in percent of the default; negative is better."""
 
-import bisect
 import dataclasses
 import functools
 import math
 from collections.abc import Iterable, Sequence
 
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.pages.change import Change, Tone
+from mlgo.pages.change import Change
 from mlgo.pages.numbers import number, share_text
 
 #: (x, y) of a line, in the units of the chart.
 Points = Sequence[tuple[float, float]]
-#: Upper ends of the bins of a histogram, percent; larger changes are in the last bin. Half a percent is one
-#: instruction in a function of 200.
-_BINS = (-20.0, -10.0, -5.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-#: The bins' ends that have a label.
-_LABELLED = (0, 2, 4, 8, 10, 12)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,85 +180,6 @@ class Lines:
 
 
 @dataclasses.dataclass(frozen=True)
-class Bar:
-    """A bar of a histogram. Attributes: left, width, height: percent; title: its tooltip."""
-
-    left: float
-    width: float
-    height: float
-    tone: Tone
-    title: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Histogram:
-    """A histogram of changes. Attributes: title; ratios: at least one, all > 0; unit: "functions" or "modules"."""
-
-    title: str
-    ratios: Sequence[float]
-    unit: str
-    kind = "histogram"
-
-    @functools.cached_property
-    def _counts(self) -> list[tuple[str, int, Tone]]:
-        """(name, count, tone) of each bar; equal ratios have their own in the middle."""
-        counts = [0] * (len(_BINS) + 1)
-        for ratio in self.ratios:
-            if ratio != 1.0:
-                counts[bisect.bisect_left(_BINS, 100.0 * (ratio - 1.0))] += 1
-        bins = [
-            (_bin_name(index), count, Tone.WORSE if index > len(_BINS) // 2 else Tone.BETTER)
-            for index, count in enumerate(counts)
-        ]
-        bins.insert(len(bins) // 2, ("equal to the default", sum(ratio == 1.0 for ratio in self.ratios), Tone.EQUAL))
-        return bins
-
-    @functools.cached_property
-    def _up(self) -> Scale:
-        return Scale.around([0.0, float(max(count for _, count, _ in self._counts))], 4)
-
-    @property
-    def _signs(self) -> tuple[int, int, int]:
-        better, worse = (sum(ratio < 1.0 for ratio in self.ratios), sum(ratio > 1.0 for ratio in self.ratios))
-        return better, worse, len(self.ratios) - better - worse
-
-    @property
-    def bars(self) -> list[Bar]:
-        width = 100.0 / len(self._counts)
-        return [
-            Bar(
-                round(index * width, 2),
-                round(width, 2),
-                self._up.at(float(count)),
-                tone,
-                f"{name}: {count} {self.unit}",
-            )
-            for index, (name, count, tone) in enumerate(self._counts)
-        ]
-
-    @property
-    def horizontal(self) -> list[Mark]:
-        count, middle = len(self._counts), len(_BINS) // 2
-        places = [(index + 1 + (index > middle), _edge(_BINS[index])) for index in _LABELLED]
-        return [*(Mark(round(place * 100.0 / count, 2), text) for place, text in places), Mark(50.0, "0")]
-
-    @property
-    def vertical(self) -> list[Mark]:
-        return self._up.ticks()
-
-    @property
-    def description(self) -> str:
-        better, worse, equal = self._signs
-        counts = f"{better} are better, {worse} worse and {equal} equal to the default"
-        return f"{self.title}: of {len(self.ratios)} {self.unit} {counts}."
-
-    @property
-    def caption(self) -> str:
-        better, worse, equal = self._signs
-        return f"{self.title}: {better} {self.unit} better, {worse} worse, {equal} equal"
-
-
-@dataclasses.dataclass(frozen=True)
 class RankedBar:
     """A share with its 95 % interval. Attributes: low, high: None: no interval."""
 
@@ -292,15 +207,3 @@ class Ranking:
         values = [value for bar in self.bars for value in (bar.share, bar.low, bar.high) if value is not None]
         longest = max((value for value in values if math.isfinite(value)), default=0.0)
         return round(100.0 * min(max(share / longest, 0.0), 1.0), 2) if longest > 0.0 else 0.0
-
-
-def _bin_name(index: int) -> str:
-    if index == 0:
-        return f"more than {number(-_BINS[0], 0)} % better"
-    if index == len(_BINS):
-        return f"more than {number(_BINS[-1], 0)} % worse"
-    return f"{_edge(_BINS[index - 1])} to {_edge(_BINS[index])} %"
-
-
-def _edge(value: float) -> str:
-    return number(value, 1 if abs(value) < 1 else 0, signed=True)

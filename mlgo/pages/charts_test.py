@@ -1,4 +1,4 @@
-"""Positions, ticks and bins of charts."""
+"""Positions and ticks of charts."""
 
 import math
 import unittest
@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 from hypothesis import assume, example, given, settings, strategies
 
 from mlgo.pages.change import Change, Tone
-from mlgo.pages.charts import Band, Forest, ForestRow, Histogram, Lines, RankedBar, Ranking, Scale, Series
+from mlgo.pages.charts import Band, Forest, ForestRow, Lines, RankedBar, Ranking, Scale, Series
 from mlgo.pages.numbers import number
 from mlgo.pages.rendering import svg
 
@@ -63,29 +63,6 @@ class ChangeTest(unittest.TestCase):
 
 
 class ChartsTest(unittest.TestCase):
-    @settings(deadline=None)
-    @given(strategies.lists(strategies.floats(0.01, 100.0), min_size=1, max_size=50))
-    def test_every_ratio_is_in_one_bar_of_its_side(self, ratios):
-        bars = Histogram("x", ratios, "functions").bars
-        counts = {
-            tone: sum(int(bar.title.rpartition(": ")[2].split()[0]) for bar in bars if bar.tone is tone)
-            for tone in Tone
-        }
-        self.assertEqual(counts[Tone.BETTER], sum(ratio < 1.0 for ratio in ratios))
-        self.assertEqual(counts[Tone.EQUAL], sum(ratio == 1.0 for ratio in ratios))
-        self.assertEqual(counts[Tone.WORSE], sum(ratio > 1.0 for ratio in ratios))
-
-    def test_bars_stand_where_their_changes_are(self):
-        for ratio, name in (
-            (0.5, "more than 20 % better"),
-            (0.985, "−2 to −1 %"),
-            (1.0, "equal to the default"),
-            (1.003, "0.0 to +0.5 %"),
-            (9.0, "more than 20 % worse"),
-        ):
-            bars = [bar for bar in Histogram("x", [ratio], "modules").bars if bar.height]
-            self.assertEqual([bar.title.rpartition(": ")[0] for bar in bars], [name])
-
     @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_VALUES, _VALUES, _VALUES), min_size=1, max_size=6))
     def test_intervals_lie_in_the_chart_around_their_dot(self, figures):

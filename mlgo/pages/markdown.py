@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from mlgo.pages.change import Tone
-from mlgo.pages.charts import Forest, Histogram, Lines, Ranking
+from mlgo.pages.charts import Forest, Lines, Ranking
 from mlgo.pages.numbers import share_text
-from mlgo.pages.page import COMMANDS, Block, Cell, Commands, Details, Facts, Group, Page, Paragraph, SideBySide, Table
+from mlgo.pages.page import COMMANDS, Block, Cell, Details, Facts, Group, Page, Paragraph, SideBySide, Table
 from mlgo.run.printable import printable
 from mlgo.run.tabular import markdown_code, markdown_row, markdown_text
 
@@ -26,7 +26,7 @@ def summary(page: Page) -> bytes:
 
 
 def document(page: Page) -> bytes:
-    """The whole page; charts of lines and histograms are their text alternatives."""
+    """The whole page; charts of lines are their text alternatives."""
     lines = [f"# {markdown_text(page.title)}", "", markdown_text(page.lead), "", *_top(page)]
     for section in page.sections:
         lines += [f"## {markdown_text(section.title)}", "", *_blocks(section.blocks, 3)]
@@ -74,10 +74,8 @@ def _block(block: Block, level: int) -> list[str]:
         case Ranking():
             shares = [(bar.label, bar.text, _interval(bar.low, bar.high)) for bar in block.bars]
             return [markdown_text(block.caption), "", *_plain_table(("", "share", "95 % interval"), shares)]
-        case Lines() | Histogram():
+        case Lines():
             return [markdown_text(block.description)]
-        case Commands():
-            return [f"{markdown_text(block.about)}:", "", *(markdown_code(line) for line in block.lines)]
         case SideBySide():
             return _blocks(block.blocks, level)[:-1]
         case Group():

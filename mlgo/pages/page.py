@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from mlgo.evaluation.statistics import RatioSummary
 from mlgo.pages.change import Change, Tone
-from mlgo.pages.charts import Forest, Histogram, Lines, Ranking
+from mlgo.pages.charts import Forest, Lines, Ranking
 from mlgo.pages.numbers import number, percent_of
 
 #: `folded` of a cell with commands.
@@ -106,19 +106,10 @@ class Table:
 
 
 @dataclasses.dataclass(frozen=True)
-class Commands:
-    """Shell commands. Attributes: about: their purpose."""
-
-    about: str
-    lines: Sequence[str]
-    kind = "commands"
-
-
-@dataclasses.dataclass(frozen=True)
 class SideBySide:
     """Small charts, side by side as far as the page is wide enough."""
 
-    blocks: Sequence[Lines | Histogram]
+    blocks: Sequence[Lines]
     kind = "side"
 
 
@@ -141,7 +132,7 @@ class Details:
     kind = "details"
 
 
-Block = Paragraph | Facts | Table | Forest | Lines | Histogram | Ranking | Commands | SideBySide | Group | Details
+Block = Paragraph | Facts | Table | Forest | Lines | Ranking | SideBySide | Group | Details
 
 
 @dataclasses.dataclass(frozen=True)

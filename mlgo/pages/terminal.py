@@ -8,7 +8,7 @@ from rich.table import Table as TextTable
 from rich.text import Text
 
 from mlgo.pages import page as pages
-from mlgo.pages.charts import Forest, Histogram, Lines, Ranking
+from mlgo.pages.charts import Forest, Lines, Ranking
 from mlgo.run.printable import printable, printable_text
 
 #: Width without a terminal, characters.
@@ -64,10 +64,8 @@ def _block(block: pages.Block) -> Iterator[RenderableType]:
         case Forest():
             rows = [(f"{row.group} {row.label}".strip(), row.change.figures) for row in block.rows]
             yield _table(("", "change"), rows, block.caption)
-        case Lines() | Histogram():
+        case Lines():
             yield block.description
-        case pages.Commands():
-            yield from block.lines
         case pages.Group():
             yield ""
             yield Text(printable(block.title), "bold yellow" if block.marked else "bold")

@@ -11,7 +11,7 @@ from mlgo.pages.page import Page, Point, grouped_section
 from mlgo.reporting import programs, results, training
 from mlgo.reporting.headline import headline
 from mlgo.reporting.malformed import readable
-from mlgo.reporting.provenance import commands_section, provenance_section
+from mlgo.reporting.provenance import provenance_section
 from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.records import Content, Evaluation, Kind, Record, Run
 
@@ -22,17 +22,16 @@ SEED = 1
 _ORDER = (Kind.PROGRAMS, Kind.EXPLANATION)
 
 
-def compose(records: Sequence[Record], again: str = "", demangler: Demangler | None = None) -> Page:
+def compose(records: Sequence[Record], demangler: Demangler | None = None) -> Page:
     """The page about `records`, of one policy or several.
 
-    Args: again: the command that writes this page, see provenance.page_command; "": unknown.
     Raises: RunError: a record has values that this version does not write.
     """
     with readable(f"results ({', '.join(dict.fromkeys(record.place for record in records))})"):
-        return with_readable_names(_composed(records, again), demangler or Demangler())
+        return with_readable_names(_composed(records), demangler or Demangler())
 
 
-def _composed(records: Sequence[Record], again: str) -> Page:
+def _composed(records: Sequence[Record]) -> Page:
     runs = [record for record in records if isinstance(record, Run)]
     evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
     others = [each for kind in _ORDER for each in records if isinstance(each, Content) and each.kind is kind]
@@ -44,14 +43,12 @@ def _composed(records: Sequence[Record], again: str) -> Page:
     ordered: list[Record] = [*runs, *evaluations, *others]
     sections = [
         results.evaluation_section(evaluations, runs),
-        results.distribution_section(tabled),
         results.regressions_section(tabled),
         programs.programs_section(measured),
         training.training_section(runs),
         training.learning_section(runs),
         grouped_section("explanation", "Feature importance", "Explanation", explained),
         training.failures_section(runs, evaluations),
-        commands_section(ordered, again),
         provenance_section(ordered),
     ]
     names = list(dict.fromkeys(record.name for record in records))

@@ -12,7 +12,6 @@ from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import programs_of_corpus
 from mlgo.evaluation.weighted_sum import WeightedSum, weighted_sum
 from mlgo.reporting import tables
-from mlgo.reporting.bindings import bindings_of
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.records import (
     Content,
@@ -139,7 +138,6 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
             _held_out(folder, training),
             dict(policy),
             _json_object(folder / TIMINGS_NAME, "timings") if (folder / TIMINGS_NAME).is_file() else {},
-            bindings_of(training["configuration"]),
         )
 
 

@@ -55,18 +55,6 @@ class ReadingTest(unittest.TestCase):
         self.assertIsNone(run.held_out)
         self.assertFalse(run.policy)
 
-    def test_settings_that_differ_from_the_defaults_become_bindings(self):
-        made_up.write_run(self.folder, ended=False)
-        path = self.folder / "configuration.json"
-        content = json.loads(path.read_text("utf-8"))
-        self.assertEqual(self.read()[0].bindings, [])
-        content["configuration"] |= {"ppo": {"entropy": 0.75, "gone": 3}, "network": {"fc_layer_params": [7]}}
-        path.write_text(json.dumps(content), "utf-8")
-        self.assertEqual(self.read()[0].bindings, ["NetworkConfig.fc_layer_params=(7,)", "PpoConfig.entropy=0.75"])
-        content["configuration"]["run"]["problem"] = "of_somebody_else"
-        path.write_text(json.dumps(content), "utf-8")
-        self.assertEqual(self.read()[0].bindings, [])
-
     def test_an_incomplete_last_line_is_ignored(self):
         made_up.write_run(self.folder)
         path = self.folder / "metrics.jsonl"

@@ -114,7 +114,6 @@ class Run:
     held_out: CorpusResult | None  #: its result, with the sides "policy" and "warm_start"; None: not measured yet.
     policy: Mapping[str, str]
     seconds: Mapping[str, float]
-    bindings: Sequence[str] = ()  #: gin bindings of settings that differ from the command's defaults; see bindings.py.
 
     @property
     def settings(self) -> Mapping[str, Any]:

@@ -1,12 +1,9 @@
 """The page: content, escaping, no external resources, equal bytes for equal inputs."""
 
-import dataclasses
 import html
 import html.parser
-import os
 import pathlib
 import re
-import shlex
 import shutil
 import tempfile
 import unittest
@@ -17,16 +14,14 @@ from hypothesis import HealthCheck, given, settings, strategies
 from mlgo.compiler.symbols import Demangler
 from mlgo.pages.change import Tone
 from mlgo.pages.markdown import document, summary
-from mlgo.pages.page import COMMANDS, Cell, Commands, Details, Group, Page, Paragraph, Point, Section, Table
+from mlgo.pages.page import COMMANDS, Cell, Details, Group, Page, Paragraph, Point, Section, Table
 from mlgo.pages.rendering import html as html_of
 from mlgo.reporting.compose import compose
-from mlgo.reporting.provenance import page_command, training_command
 from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.records import Content, Kind, Run
+from mlgo.reporting.records import Content, Kind
 from mlgo.reporting.testing import made_up
 from mlgo.reporting.testing.folder_case import FolderTestCase, verdict_of
-from mlgo.run import flag_values
 from mlgo.run.exit_codes import RunError
 from mlgo.run.tabular import markdown_text
 
@@ -152,18 +147,7 @@ class PageTest(unittest.TestCase):
         anchors = [section.anchor for section in self.page.sections]
         self.assertEqual(
             anchors,
-            [
-                "result",
-                "distribution",
-                "regressions",
-                "programs",
-                "training",
-                "learning",
-                "explanation",
-                "failures",
-                "commands",
-                "provenance",
-            ],
+            ["result", "regressions", "programs", "training", "learning", "explanation", "failures", "provenance"],
         )
         for expected in (
             "Better",
@@ -220,13 +204,6 @@ class PageTest(unittest.TestCase):
         expected = " ".join(f"Better: {measure} of real programs {figures}" for measure in measures)
         self.assertEqual(verdict_of(self.page).text.replace("\N{NARROW NO-BREAK SPACE}", " "), expected)
 
-    def test_the_command_that_writes_the_page_stands_in_it(self):
-        command = "./bazelw run //mlgo:report -- 'new=out/a b' old=models/x"
-        page = html_of(compose(read_folder(self.folder, "mine", None), command)).decode()
-        self.assertIn("Write this page again", page)
-        self.assertIn("new=out/a b", html.unescape(re.sub("<[^>]*>", "", page)))
-        self.assertNotIn("Write this page again", self.html.decode())
-
     def test_regressions_have_the_command_that_shows_them_again(self):
         section = next(section for section in self.page.sections if section.anchor == "regressions")
         table = section.blocks[0]
@@ -244,19 +221,6 @@ class OtherPagesTest(FolderTestCase):
         self.assertIn("no result on held-out code yet", verdict_of(page).text)
         self.assertIn("has not ended", " ".join(point.text for point in page.points))
         self.assertEqual(_outline(html_of(page)).faults, [])
-
-    def test_the_training_command_accepts_the_problem(self):
-        made_up.write_run(self.folder / "run")
-        run = next(record for record in self.read("run") if isinstance(record, Run))
-        for problem, expected in (
-            ("regalloc_eviction", "//mlgo:train_regalloc -- --train_corpus="),
-            ("regalloc_priority", "//mlgo:train_regalloc -- --problem=regalloc_priority --train_corpus="),
-            ("inlining_for_size", "//mlgo:train_inlining -- --train_corpus="),
-            ("my_problem", '//mlgo:train_locally -- --problem=my_problem --root_dir="$OUTPUT" --data_path='),
-        ):
-            settings_of = {**run.settings, "problem": problem}
-            training = {**run.training, "configuration": {"run": settings_of}}
-            self.assertIn(expected, training_command(dataclasses.replace(run, training=training)))
 
     def test_a_worse_policy_is_called_worse(self):
         made_up.write_evaluation(self.folder / "bad", {"p": -0.05})
@@ -339,14 +303,11 @@ class ReadableNamesTest(FolderTestCase):
     def test_names_are_demangled_where_people_read_them(self):
         reproduce = Cell("explain --function=_Z1fv", code=True, folded=COMMANDS)
         rows = [[Cell.of_name("_Z1fv"), reproduce], [Cell.of_name("_Z4longv"), Cell("main", code=True)]]
-        page = self.page(
-            [Table("c", ("function", "to reproduce"), rows), Commands("again", ["x _Z1fv"]), Paragraph("_Z1fv")]
-        )
+        page = self.page([Table("c", ("function", "to reproduce"), rows), Paragraph("_Z1fv")])
         text = html_of(page).decode()
         self.assertEqual(verdict_of(page).text, "The worst regression is +3 % in f<&>().")
         self.assertIn('<code title="f&lt;&amp;&gt;()\n_Z1fv">', text)
         self.assertIn('explain</span> <span class="word">--function=_Z1fv', text)
-        self.assertIn('<span class="word">_Z1fv</span>\n</code></pre>', text)
         # Shortened, with the full name as tooltip and when it is unfolded.
         full = f"long&lt;aaaaaaaaaa, {'0' * 120}&gt;()"
         self.assertIn(f'<summary title="{full}\n_Z4longv"><code>long&lt;…&gt;()</code></summary>', text)
@@ -356,42 +317,6 @@ class ReadableNamesTest(FolderTestCase):
     def test_a_page_without_such_names_is_the_same(self):
         page = self.page([Table("c", ("function",), [[Cell.of_name("main")]])])
         self.assertIs(with_readable_names(page, Demangler(self.folder / "absent")), page)
-
-
-_PARTS = strategies.text(strategies.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=8)
-
-
-class PageCommandTest(unittest.TestCase):
-    def test_names_that_were_given_are_kept_in_their_order(self):
-        folders = (
-            ("new", "out/inlining"),
-            ("old", "models/inlining_for_size"),
-            ("new", "out/a b"),
-            ("p", "out/p/policy"),
-        )
-        named = [(name, pathlib.Path("/w", folder)) for name, folder in folders]
-        self.assertEqual(
-            page_command(named, pathlib.Path("/w")),
-            "./bazelw run //mlgo:report -- new=out/inlining old=models/inlining_for_size 'new=out/a b' out/p/policy",
-        )
-
-    def test_folders_outside_of_the_workspace_are_variables(self):
-        named = [("a.b", pathlib.Path("/x/a.b")), ("a-b", pathlib.Path("/y")), ("mine", pathlib.Path("/w/mine"))]
-        self.assertEqual(
-            page_command(named, pathlib.Path("/w")), './bazelw run //mlgo:report -- a.b="$A_B" a-b="$A_B_2" mine'
-        )
-        self.assertEqual(page_command(named[2:], None), './bazelw run //mlgo:report -- mine="$MINE"')
-
-    # A busy machine draws slowly.
-    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    @given(strategies.lists(strategies.tuples(strategies.sampled_from(["new", "old"]), _PARTS, _PARTS), min_size=1))
-    def test_a_shell_reads_the_same_folders(self, drawn):
-        root = pathlib.Path("/w")
-        named = [(name, root / outer / inner) for name, outer, inner in drawn if not {outer, inner} & {".", ".."}]
-        words = shlex.split(page_command(named, root))[4:]
-        with unittest.mock.patch.dict(os.environ, {"BUILD_WORKING_DIRECTORY": "/w"}):
-            read = [entry for word in words for entry in flag_values.named_paths("", [word]).items()]
-        self.assertEqual(read, named)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from mlgo.evaluation.sides import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.evaluation.verdict import Claim, Evidence
 from mlgo.pages.change import Change, Tone
-from mlgo.pages.charts import Forest, ForestRow, Histogram
+from mlgo.pages.charts import Forest, ForestRow
 from mlgo.pages.numbers import number, percent_of
 from mlgo.pages.page import (
     COMMANDS,
@@ -22,11 +22,9 @@ from mlgo.pages.page import (
     Paragraph,
     Point,
     Section,
-    SideBySide,
     Table,
     grouped_section,
 )
-from mlgo.reporting import carriers
 from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
 from mlgo.reporting.titles import corpus_title, side_title
 
@@ -184,6 +182,12 @@ _HOW_TO_READ = (
 )
 
 
+_NO_SUM = (
+    "The weighted sum is missing: this result does not record it, and its table (modules.csv or functions.csv) was not"
+    " kept."
+)
+
+
 def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult]) -> list[Block]:
     policies = owner.policies if isinstance(owner, Evaluation) else ("policy",)
     linked = any(side.linked for corpus in corpora for side in corpus.sides)
@@ -194,7 +198,13 @@ def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult])
     means = _forest(f"Geometric mean over {unit}.", corpora, policies, lambda side: side.mean)
     blocks.append(Details(f"By {unit.removesuffix('s')} instead of by image", [means]) if linked else means)
     sides = [side for corpus in corpora for side in corpus.sides]
-    blocks += carriers.sum_blocks(corpora, policies)
+    if any(side.weighted for side in sides):
+        caption = f"Weighted sum: the sum of the scores of all {unit}, which counts each by its score."
+        blocks.append(
+            _forest(caption, corpora, policies, lambda side: side.weighted.summary if side.weighted else None)
+        )
+    elif any(side.mean for side in sides):
+        blocks.append(Paragraph(_NO_SUM))
     if any(side.unseen != side.mean for side in sides if side.unseen is not None):
         caption = "Only functions whose names do not occur in the training corpus."
         blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
@@ -233,24 +243,6 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
     columns = ("corpus", "side", *means, "better / worse / equal", "image, bytes of code", "object code")
     caption = "All figures. Object code, before linking, contains duplicates and unused functions and is misleading."
     return Table(caption, columns, rows)
-
-
-_DISTRIBUTION = "Number of functions or modules by change in percent. Left of 0 is better; the bar at 0 is equal."
-
-
-def distribution_section(results: Sequence[Result]) -> Section | None:
-    """Histograms of the changes; None: no table was kept."""
-    blocks = []
-    for title, of_policy in by_title(results).items():
-        for result in of_policy:
-            if ratios := [row.ratio for row in result.side.rows]:
-                name = corpus_title(result.corpus.name)
-                full = name if len(by_title(results)) == 1 else f"{title}, {name}"
-                blocks.append(Histogram(full, ratios, result.corpus.unit))
-    if not blocks:
-        return None
-    shown: list[Block] = [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
-    return Section("distribution", "Distribution of changes", "Distribution", shown)
 
 
 def regressions_section(results: Sequence[Result]) -> Section | None:
