@@ -70,7 +70,8 @@ class Machine:
             # The steps make the link, to a folder of the clone.
             (self.clone / "out").mkdir()
             (self.clone / "out/archives").symlink_to(outer)
-        lines = [f"startup --max_idle_secs={_IDLE_SECONDS}", f"build --execution_log_json_file={self.log}"]
+        lines = [f"startup {option}" for option in (f"--max_idle_secs={_IDLE_SECONDS}", *nested.SHORT_LIVED)]
+        lines += [f"build --execution_log_json_file={self.log}"]
         lines += [f"common {option}" for option in nested.shared_repositories(shared)]
         (self.home / ".bazelrc").write_text("\n".join(lines) + "\n", encoding="utf-8")
         launcher = self.clone / "bazelw"

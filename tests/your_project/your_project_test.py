@@ -3,8 +3,8 @@
 your_project_test --tool=NAME=FILE ... --sysroot=FOLDER [--program=LABEL=FILE ...] [--share=FILE ...]
 
 A clone, a home folder and the projects lie in a new folder. Bazel of the clone takes the repositories of the files of
---share as they are fetched here, and fetches all others. `./bazelw run LABEL` runs the FILE of --program, which the
-outer Bazel has built, instead of building it again.
+--share as they are fetched here, and fetches all others; without any, Bazel is installed first. `./bazelw run LABEL`
+runs the FILE of --program, which the outer Bazel has built, instead of building it again.
 """
 
 import argparse
@@ -66,7 +66,7 @@ class YourProjectTest(unittest.TestCase):
         cls.addClassCleanup(nested.remove, cls.folder)
         cls.home, cls.work = cls.folder / "home", cls.folder / "work"
         cls.work.mkdir()
-        nested.link_archives(cls.home)
+        nested.link_archives(cls.home, bazel=bool(cls.shared))
         cls.origin = cls.folder / "origin"
         clone.copy(clone.root(), cls.origin)
         cls.git("init", "--quiet")
@@ -116,7 +116,7 @@ class YourProjectTest(unittest.TestCase):
     @classmethod
     def prepare(cls, workspace: pathlib.Path) -> None:
         """Gives a new clone what the outer Bazel has fetched and built."""
-        options = [f"startup --max_idle_secs={_IDLE_SECONDS}\n"]
+        options = [f"startup {option}\n" for option in (f"--max_idle_secs={_IDLE_SECONDS}", *nested.SHORT_LIVED)]
         options += [f"common {option}\n" for option in nested.shared_repositories(cls.shared)]
         options += [f"build {option}\n" for option in nested.shared_disk_cache()]
         (workspace / "user.bazelrc").write_text("".join(options), encoding="utf-8")
