@@ -22,6 +22,7 @@ from mlgo.project.programs import Program, built_name, choose, is_question, prog
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.size import has_brotli
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable_text
 
 _NAMED = 5
 
@@ -189,7 +190,7 @@ def _write(
     config = artefact.config_of(chosen) if chosen else []
     text = page.render(built_name(program), asked, lines, measured, chosen, config, others, notes)
     artefact.write(flags.output.absolute(), content, chosen, text)
-    print("\n".join([*first, *page.table(measured, asked.unit), "", *lines]))
+    print(printable_text("\n".join([*first, *page.table(measured, asked.unit), "", *lines])))
 
 
 def closing(

@@ -26,6 +26,7 @@ from mlgo.project.budget import Allowance
 from mlgo.project.compiler import Compiler, compiler_at
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import RunError
+from mlgo.run.printable import printable_message
 
 #: Without --budget. All variants of a small project fit into the seconds.
 _BUDGET = Allowance(times=2.0, seconds=30.0)
@@ -135,4 +136,4 @@ def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) 
 
 
 def _say(text: str) -> None:
-    print(f"mlgo: {text}", file=sys.stderr, flush=True)
+    print(f"mlgo: {printable_message(text)}", file=sys.stderr, flush=True)

@@ -243,6 +243,13 @@ class ResultTest(unittest.TestCase):
         self.assertEqual(text.count('class="chosen"'), 1)
         self.assertIn("−25.0 %", text)
 
+    def test_the_page_shows_what_a_viewer_would_obey(self):
+        measured = self.measured((900, 1500, 1.0))
+        text = page.render("a\u202ec.exe", self.goal, [], measured, measured[1], ["x\ty", "z"], {}, ["\x1b[2J\udcff"])
+        self.assertIn(r"a\u202ec.exe", text)
+        self.assertIn("<pre>x\ty\nz</pre>", text)
+        self.assertIn(r"<li>\x1b[2J\xff</li>", text)
+
     def test_the_artefact(self):
         with tempfile.TemporaryDirectory() as scratch:
             project = pathlib.Path(os.path.realpath(scratch))

@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping, Sequence
 
 from mlgo.project.goal import Figures, Goal, Measured
+from mlgo.run.printable import printable_text
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
@@ -118,4 +119,4 @@ def _columns(figures: Figures, built: Figures, is_built: bool, wide: int) -> lis
 
 
 def _text(text: str) -> str:
-    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
+    return html.escape(printable_text(text))
