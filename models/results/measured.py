@@ -73,6 +73,20 @@ def object_code(result: Evaluation, corpus: str, side: str) -> Change:
     return Change(found.object_bytes / found.default_object_bytes)
 
 
+def default_code(result: Evaluation, other: Evaluation, corpus: str) -> Change:
+    """Linked code bytes of a corpus by the default of `result`, against those by the default of `other`.
+
+    Raises: ValueError: the results measured other modules.
+    """
+    of_result, of_other = (each.corpus(corpus) for each in (result, other))
+    if of_result.module_count != of_other.module_count:
+        raise ValueError(f"{corpus}: the results measured {of_result.module_count} and {of_other.module_count} modules")
+    code, other_code = of_result.default_linked_bytes, of_other.default_linked_bytes
+    if code is None or other_code is None:
+        raise ValueError(_MISSING)
+    return Change(code / other_code)
+
+
 def weighted_sum(result: Evaluation, corpus: str, side: str) -> Change:
     """The sum of the score over the functions of a corpus."""
     found = result.side(corpus, side).weighted

@@ -1,5 +1,6 @@
 """Tables of published results in Markdown, one function for each kind."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.reporting.records import Content, Evaluation
@@ -7,6 +8,9 @@ from mlgo.run.tabular import markdown_head, markdown_row
 from models.results import measured
 from models.results.measured import Change
 from models.results.pages import percent
+
+#: The change of a side on a corpus: of a result, a corpus and a side.
+Measure = Callable[[Evaluation, str, str], Change]
 
 #: Names of sides in result.json -> what a reader calls them.
 SIDES = {
@@ -46,7 +50,7 @@ def with_interval(change: Change) -> str:
 def libraries(
     result: Evaluation,
     sides: Sequence[str],
-    measure: Callable[[Evaluation, str, str], Change],
+    measure: Measure,
     languages: Mapping[str, str],
     *,
     thresholds: bool = False,
@@ -55,23 +59,56 @@ def libraries(
 
     Args: languages: corpus -> "C" or "C++"; thresholds: adds the best -inline-threshold of each corpus.
     """
+
+    def change(side: str, corpus: str) -> Change:
+        return measure(result, corpus, side)
+
+    columns = {SIDES.get(side, side): functools.partial(change, side) for side in sides}
+    best = {"best threshold": functools.partial(best_threshold, result)} if thresholds else {}
+    return _by_language(result, columns, languages, best)
+
+
+def two_majors(
+    old: tuple[str, Evaluation], new: tuple[str, Evaluation], side: str, measure: Measure, languages: Mapping[str, str]
+) -> str:
+    """One row for each corpus: the code of the new default, and what a side does with both; then as in `libraries`.
+
+    Args: old, new: the major of LLVM and its result.
+    """
+    columns = {
+        f"default {new[0]} against default {old[0]}": lambda corpus: measured.default_code(new[1], old[1], corpus),
+        f"{SIDES.get(side, side)} on {old[0]}": lambda corpus: measure(old[1], corpus, side),
+        f"{SIDES.get(side, side)} on {new[0]}": lambda corpus: measure(new[1], corpus, side),
+    }
+    return _by_language(new[1], columns, languages, {})
+
+
+def _by_language(
+    result: Evaluation,
+    columns: Mapping[str, Callable[[str], Change]],
+    languages: Mapping[str, str],
+    texts: Mapping[str, Callable[[Sequence[str]], str]],
+) -> str:
+    """One row for each corpus of a result, then the mean and the worst of each language.
+
+    Args: columns: heading -> change of a corpus; texts: heading -> cell of one or more corpora, right of them.
+    """
     corpora = sorted([each.name for each in result.corpora], key=lambda corpus: (languages[corpus], corpus))
     rows = []
     for corpus in corpora:
         cells = [f"{corpus}, {languages[corpus]}", str(result.corpus(corpus).module_count)]
-        cells += [with_interval(measure(result, corpus, side)) for side in sides]
-        rows.append(cells + ([best_threshold(result, [corpus])] if thresholds else []))
+        cells += [with_interval(change(corpus)) for change in columns.values()]
+        rows.append(cells + [text([corpus]) for text in texts.values()])
     for language in sorted({languages[corpus] for corpus in corpora}):
         members = [corpus for corpus in corpora if languages[corpus] == language]
-        groups = [measured.group({corpus: measure(result, corpus, side) for corpus in members}) for side in sides]
+        groups = [measured.group({corpus: change(corpus) for corpus in members}) for change in columns.values()]
         cells = [f"{language}: mean of {len(members)}; worst", ""]
         cells += [f"**{percent(each.mean.ratio)}**; {named(each.worst)}" for each in groups]
-        rows.append(cells + ([best_threshold(result, members)] if thresholds else []))
-    head = ["library", "units", *(SIDES.get(side, side) for side in sides)]
-    return markdown(head + (["best threshold"] if thresholds else []), rows)
+        rows.append(cells + [text(members) for text in texts.values()])
+    return markdown(["library", "units", *columns, *texts], rows)
 
 
-def several(columns: Sequence[tuple[str, Evaluation, Callable[[Evaluation, str, str], Change]]], side: str) -> str:
+def several(columns: Sequence[tuple[str, Evaluation, Measure]], side: str) -> str:
     """One row for each corpus, one column for each heading: results with the same heading share a column.
 
     Args: columns: (heading, result, measure).

@@ -1,5 +1,6 @@
 """Tables of made-up results."""
 
+import dataclasses
 import unittest
 
 from mlgo.evaluation.statistics import RatioSummary
@@ -11,7 +12,7 @@ def summary(ratio: float) -> RatioSummary:
     return RatioSummary(9, 9, ratio, ratio - 0.01, ratio + 0.01, 4, 4, 1)
 
 
-def evaluation() -> Evaluation:
+def evaluation(default: int = 1000) -> Evaluation:
     """Two C libraries and a C++ library; a threshold helps C++ only."""
     linked = {"c": (0.9, 0.97), "a": (0.98, 1.01), "b": (1.005, 1.002)}
     corpora = [
@@ -24,6 +25,7 @@ def evaluation() -> Evaluation:
             ],
             {},
             0,
+            default_linked_bytes=default,
             modules=7,
         )
         for name, (policy, threshold) in linked.items()
@@ -63,6 +65,22 @@ class LibrariesTest(unittest.TestCase):
 
     def test_code_of_objects_has_no_interval(self):
         self.assertEqual(measured.object_code(evaluation(), "a", "trained"), measured.Change(1.1))
+
+    def test_defaults_of_two_majors(self):
+        languages = {"a": "C", "b": "C", "c": "C++"}
+        text = tables.two_majors(
+            ("22", evaluation()), ("23", evaluation(995)), "trained", measured.linked_code, languages
+        )
+        lines = text.split("\n")
+        self.assertEqual(lines[0], "| library | units | default 23 against default 22 | policy on 22 | policy on 23 |")
+        self.assertEqual(lines[2], "| a, C | 7 | −0.50 % | **−2.00 %** (−3.00 … −1.00) | **−2.00 %** (−3.00 … −1.00) |")
+
+    def test_majors_that_measured_other_modules_are_not_compared(self):
+        of_seven = evaluation()
+        of_six = [dataclasses.replace(corpus, modules=6) for corpus in of_seven.corpora]
+        fewer = dataclasses.replace(of_seven, corpora=of_six)
+        with self.assertRaisesRegex(ValueError, "c: the results measured 6 and 7 modules"):
+            measured.default_code(fewer, of_seven, "c")
 
 
 class ProgramsTest(unittest.TestCase):

@@ -69,6 +69,10 @@ bool hasCodeBesides(const Function &F) {
                 [&](StringRef Name) { return F.hasFnAttribute(Name); });
 }
 
+bool hasEffect(const Instruction &I) {
+  return I.mayHaveSideEffects() || I.mayReadFromMemory();
+}
+
 /// Whether code generation may make a jump of the call, as the last thing that
 /// its function does: a return is reached with nothing else that reads or
 /// writes. Intrinsics may vanish, and blocks be joined or copied, before.
@@ -79,13 +83,12 @@ bool mayEndFunction(const CallInst &Call) {
   while (!From.empty()) {
     BasicBlock::const_iterator At = From.pop_back_val();
     while (!At->isTerminator() &&
-           (isa<IntrinsicInst>(*At) ||
-            !(At->mayHaveSideEffects() || At->mayReadFromMemory())))
+           (isa<IntrinsicInst>(*At) || !hasEffect(*At)))
       ++At;
     // Calling conventions that guarantee tail calls end in it too.
     if (isa<ReturnInst, UnreachableInst>(*At))
       return true;
-    if (!isa<BranchInst, SwitchInst>(*At))
+    if (hasEffect(*At))
       continue;
     for (const BasicBlock *const Next : successors(At->getParent()))
       if (Reached.insert(Next).second)
