@@ -21,6 +21,7 @@
 #include "llvm/CodeGen/RegAllocEvictionAdvisor.h"
 #include "llvm/CodeGen/RegAllocPriorityAdvisor.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/BuryPointer.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -150,7 +151,12 @@ public:
         getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>());
     Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::close(
         getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>());
+#if LLVM_VERSION_MAJOR >= 23
+    // The client writes what is left when it is destroyed.
+    Compiler->getDiagnostics().setClient(nullptr, /*ShouldOwnClient=*/false);
+#else
     Compiler->getDiagnosticClient().finish();
+#endif
     _exit(Compiler->getDiagnostics().hasErrorOccurred() ? 1 : 0);
   }
 

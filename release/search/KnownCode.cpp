@@ -82,8 +82,7 @@ bool mayEndFunction(const CallInst &Call) {
       std::next(Call.getIterator())};
   while (!From.empty()) {
     BasicBlock::const_iterator At = From.pop_back_val();
-    while (!At->isTerminator() &&
-           (isa<IntrinsicInst>(*At) || !hasEffect(*At)))
+    while (!At->isTerminator() && (isa<IntrinsicInst>(*At) || !hasEffect(*At)))
       ++At;
     // Calling conventions that guarantee tail calls end in it too.
     if (isa<ReturnInst, UnreachableInst>(*At))
