@@ -69,16 +69,26 @@ def libraries(
 
 
 def two_majors(
-    old: tuple[str, Evaluation], new: tuple[str, Evaluation], side: str, measure: Measure, languages: Mapping[str, str]
+    old: tuple[str, Evaluation],
+    new: tuple[str, Evaluation],
+    sides: Sequence[str],
+    measure: Measure,
+    languages: Mapping[str, str],
 ) -> str:
-    """One row for each corpus: the code of the new default, and what a side does with both; then as in `libraries`.
+    """One row for each corpus: the code of the new default, and what sides do with both; then as in `libraries`.
 
     Args: old, new: the major of LLVM and its result.
     """
+
+    def change(result: Evaluation, side: str, corpus: str) -> Change:
+        return measure(result, corpus, side)
+
     columns = {
-        f"default {new[0]} against default {old[0]}": lambda corpus: measured.default_code(new[1], old[1], corpus),
-        f"{SIDES.get(side, side)} on {old[0]}": lambda corpus: measure(old[1], corpus, side),
-        f"{SIDES.get(side, side)} on {new[0]}": lambda corpus: measure(new[1], corpus, side),
+        f"default {new[0]} against default {old[0]}": functools.partial(measured.default_code, new[1], old[1])
+    } | {
+        f"{SIDES.get(side, side)} on {major}": functools.partial(change, result, side)
+        for side in sides
+        for major, result in (old, new)
     }
     return _by_language(new[1], columns, languages, {})
 

@@ -69,7 +69,7 @@ class LibrariesTest(unittest.TestCase):
     def test_defaults_of_two_majors(self):
         languages = {"a": "C", "b": "C", "c": "C++"}
         text = tables.two_majors(
-            ("22", evaluation()), ("23", evaluation(995)), "trained", measured.linked_code, languages
+            ("22", evaluation()), ("23", evaluation(995)), ["trained"], measured.linked_code, languages
         )
         lines = text.split("\n")
         self.assertEqual(lines[0], "| library | units | default 23 against default 22 | policy on 22 | policy on 23 |")
