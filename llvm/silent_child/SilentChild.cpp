@@ -23,7 +23,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,8 +31,9 @@ using namespace llvm;
 namespace mlgo {
 namespace {
 
-/// The child's end of the pipe; -1: this process is no child.
-int ToParent = -1;
+/// The child's ends of its pipes; -1: this process is no child, or is asked
+/// nothing.
+int ToParent = -1, FromParent = -1;
 
 /// A crash may leave no room on the stack.
 alignas(16) char StackOfHandler[1 << 16];
@@ -96,6 +96,12 @@ void requireOneThread(StringRef Option) {
                      " threads, such as a linker's, and a copy would have one");
 }
 
+/// Both ends, or -1 for no pipe. Not a pair of sockets: a process that compiles
+/// foreign code may have none (development/confinement).
+struct Pipe {
+  int ReadEnd = -1, WriteEnd = -1;
+};
+
 /// Pipes get the lowest free numbers, which are those of the standard streams
 /// if a parent closed them.
 int aboveStandardStreams(StringRef Option, int Descriptor) {
@@ -104,6 +110,14 @@ int aboveStandardStreams(StringRef Option, int Descriptor) {
     endByMachine(Option, failed("duplicating a pipe"));
   close(Descriptor);
   return Higher;
+}
+
+Pipe openPipe(StringRef Option) {
+  int Ends[2];
+  if (pipe2(Ends, O_CLOEXEC) != 0)
+    endByMachine(Option, failed("pipe2"));
+  return {aboveStandardStreams(Option, Ends[0]),
+          aboveStandardStreams(Option, Ends[1])};
 }
 
 /// Allocators may abort, and code may crash, after an allocation that failed.
@@ -197,9 +211,9 @@ pid_t forkOrWait() {
   }
 }
 
-/// Forks, with a connection of which each process keeps its own end. 0: this is
-/// the child.
-pid_t forkWith(StringRef Option, int OfParent, int OfChild) {
+/// Forks, with pipes of which each process keeps its own ends. 0: this is the
+/// child.
+pid_t forkWith(StringRef Option, Pipe Answers, Pipe Questions = {}) {
   const pid_t Parent = getpid();
   // A signal that comes before the child has its own handlers would run LLVM's:
   // they remove the parent's outputs.
@@ -209,16 +223,20 @@ pid_t forkWith(StringRef Option, int OfParent, int OfChild) {
     endByMachine(Option, failed("sigprocmask"));
   const pid_t Child = forkOrWait();
   if (Child == 0) {
-    close(OfParent);
-    ToParent = OfChild;
+    close(Answers.ReadEnd);
+    close(Questions.WriteEnd);
+    ToParent = Answers.WriteEnd;
+    FromParent = Questions.ReadEnd;
     becomeChild(Parent);
   }
   const std::string ForkFailed = failed("fork");
   sigprocmask(SIG_SETMASK, &Mask, nullptr);
   if (Child < 0)
     endByMachine(Option, ForkFailed);
-  if (Child > 0)
-    close(OfChild);
+  if (Child > 0) {
+    close(Answers.WriteEnd);
+    close(Questions.ReadEnd);
+  }
   return Child;
 }
 
@@ -284,23 +302,19 @@ std::optional<std::string> readFrame(int Descriptor, std::string &Start) {
 
 Forked forkSilently(StringRef Option) {
   requireOneThread(Option);
-  int Ends[2];
-  if (pipe2(Ends, O_CLOEXEC) != 0)
-    endByMachine(Option, failed("pipe2"));
-  for (int &End : Ends)
-    End = aboveStandardStreams(Option, End);
+  const Pipe Answers = openPipe(Option);
   // A process that ignores the signal cannot wait.
   struct sigaction Default = {}, Before = {};
   Default.sa_handler = SIG_DFL;
   if (sigaction(SIGCHLD, &Default, &Before) < 0)
     endByMachine(Option, failed("sigaction"));
-  const pid_t Child = forkWith(Option, /*OfParent=*/Ends[0], Ends[1]);
+  const pid_t Child = forkWith(Option, Answers);
   if (Child == 0)
     return {true, std::nullopt};
-  std::optional<std::string> Sent = readAll(Ends[0]);
+  std::optional<std::string> Sent = readAll(Answers.ReadEnd);
   if (!Sent)
     endByMachine(Option, failed("reading from a copy"));
-  close(Ends[0]);
+  close(Answers.ReadEnd);
   const bool IsDone = waitFor(Option, Child, *Sent);
   if (sigaction(SIGCHLD, &Before, nullptr) < 0)
     endByMachine(Option, failed("sigaction"));
@@ -309,23 +323,20 @@ Forked forkSilently(StringRef Option) {
 
 AskedCopy::AskedCopy(StringRef Option) : Option(Option) {
   requireOneThread(Option);
-  int Ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0)
-    endByMachine(Option, failed("socketpair"));
-  for (int &End : Ends)
-    End = aboveStandardStreams(Option, End);
-  Child = forkWith(Option, /*OfParent=*/Ends[0], Ends[1]);
-  ToChild = Ends[0];
+  const Pipe Answers = openPipe(Option), Questions = openPipe(Option);
+  Child = forkWith(Option, Answers, Questions);
+  FromChild = Answers.ReadEnd;
+  ToChild = Questions.WriteEnd;
 }
 
 std::optional<std::string> AskedCopy::answer() {
   if (HasEnded)
     return std::nullopt;
   std::string Start;
-  std::optional<std::string> Message = readFrame(ToChild, Start);
+  std::optional<std::string> Message = readFrame(FromChild, Start);
   if (Message)
     return Message;
-  std::optional<std::string> Rest = readAll(ToChild);
+  std::optional<std::string> Rest = readAll(FromChild);
   if (!Rest)
     endByMachine(Option, failed("reading from a copy"));
   end(Start + *Rest);
@@ -340,6 +351,7 @@ void AskedCopy::ask(StringRef Question) {
 
 void AskedCopy::end(StringRef Sent) {
   close(ToChild);
+  close(FromChild);
   HasEnded = true;
   waitFor(Option, Child, Sent);
 }
@@ -353,7 +365,7 @@ std::string answerAndWait(StringRef Content) {
   if (!writeFrame(ToParent, Content))
     _exit(PipeBroken);
   std::string Start;
-  if (std::optional<std::string> Question = readFrame(ToParent, Start))
+  if (std::optional<std::string> Question = readFrame(FromParent, Start))
     return std::move(*Question);
   _exit(Done);
 }

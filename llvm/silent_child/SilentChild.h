@@ -57,7 +57,7 @@ private:
 
   const std::string Option;
   pid_t Child = 0;
-  int ToChild = -1;
+  int FromChild = -1, ToChild = -1;
   bool HasEnded = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include "Check.h"
 #include "SilentChild.h"
+#include "development/confinement/confinement.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -180,6 +181,8 @@ void aChildPrintsNothing() {
 } // namespace
 
 int main() {
+  // As in an evaluation, which compiles foreign code.
+  CHECK(confineCalls({}, /*Started=*/nullptr) == nullptr);
   whatAChildSends();
   aLostTrySendsNothing();
   aCopyAnswersUntilItIsNotAsked();
