@@ -7,7 +7,7 @@ import os
 import pathlib
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.project import artefact, counting, goal, page, recorded
 from mlgo.project.budget import Allowance
@@ -19,12 +19,17 @@ from mlgo.project.goal import Goal, Measured
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.precompiled import headers_of, reads_precompiled_header
 from mlgo.project.programs import Program, built_name, choose, is_question, programs_of
-from mlgo.project.relinking import Parts, Relinker
+from mlgo.project.relinking import REMOVED, Parts, Relinker
 from mlgo.project.size import has_brotli
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable_text
 
 _NAMED = 5
+_CLEAN = "If its objects were there before the build, clean first. Otherwise name another with --program="
+_KEEP = (
+    "The build has to keep what it links. Of Go: mkdir -p /tmp/go-link-1, and mlgo smaller --"
+    " go build -a -work -ldflags='-linkmode=external -tmpdir=/tmp/go-link-1'"
+)
 
 
 def give(
@@ -63,7 +68,7 @@ def give(
         raise RunError(
             program.link.output,
             f"has no unit that clang can compile again: {reason}",
-            "If its objects were there before the build, clean first. Otherwise name another with --program=",
+            _KEEP if reason == REMOVED else _CLEAN,
             ExitCode.NOTHING_PRODUCED,
         )
     scratch = cache / "scratch"
@@ -78,9 +83,23 @@ def give(
         measured = measuring.measure(was_recorded=known.seconds > 0)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+    newer = [] if asked.estimate else newer_files(units.read)
+    if newer:
+        files = os.path.basename(newer[0]) + (f" and {len(newer) - 1} more files" if newer[1:] else "")
+        notes.append(f"{files} changed after the build, and may be older in the first row than in others. Build again")
+        say(notes[-1])
     units.remove_unused()
     _write(compiler, flags, project, asked, program, parts, measured, notes)
     return ExitCode.DONE
+
+
+def newer_files(read: Mapping[str, Sequence[str]]) -> list[str]:
+    """Files that were written after the build had made the objects of them. Args: read: object -> files."""
+    found = set()
+    for output, names in read.items():
+        made = artefact.time_of(output)
+        found |= {name for name in names if made is not None and (artefact.time_of(name) or 0) > made}
+    return sorted(found)
 
 
 def _started(runs: Sequence[counting.Run], programs: Sequence[Program]) -> Program | None:

@@ -205,6 +205,8 @@ class BuildTest(unittest.TestCase):
         self.assertIsNone(parts.compiled_by(link, "/other.c"))
         refused = dataclasses.replace(link, by="other", words=("-fopenmp", "a.c"))
         self.assertEqual(Parts(Build([refused]), refused).others, {source: "needs libomp for -fopenmp"})
+        refused = dataclasses.replace(link, by="other", words=("-fprofile-use=a.gcda", "a.c"))
+        self.assertRegex(Parts(Build([refused]), refused).others[source], r"reads no profile of gcc \(\.gcda\)")
 
     def test_a_program_that_was_renamed(self):
         main, more = self.unit("main", b"1234"), self.unit("more", b"12")
@@ -214,6 +216,12 @@ class BuildTest(unittest.TestCase):
         self.assertEqual([(one.link, one.code) for one in programs], [(large, 6), (small, 2)])
         there = self.link("more.o", output="there", content=b"1")
         self.assertEqual([one.link for one in programs_of(Build([main, more, large, there]))], [there])
+
+    def test_what_go_links_to_ask_for_is_no_program(self):
+        objects = [self.unit("main", b"1234"), self.unit("more", b"12")]
+        asked = [self.link("main.o", output=name, content=b"1") for name in ("b001/_cgo_.o", "go-link-1/a.out")]
+        moved = self.link("more.o", output="b001/exe/a.out")
+        self.assertEqual([one.link for one in programs_of(Build([*objects, *asked, moved]))], [moved])
 
     def test_units_without_optimization(self):
         words = ("-c", "-O2 -O0", "-O0 -Os", "--optimize=0", "-O", "-O3 -ObjC")

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from mlgo.project import command
+from mlgo.project import artefact, command
 
 
 class CommandTest(unittest.TestCase):
@@ -50,6 +50,13 @@ class CommandTest(unittest.TestCase):
         code, text = self.said("smaller", "--", "true")
         self.assertEqual(code, 10, text)
         self.assertIn("compiled nothing that mlgo saw", text)
+
+    def test_a_build_that_makes_nothing_after_one_that_did(self):
+        path = self.folder / "mlgo/.cache"
+        path.mkdir(parents=True)
+        archive = {"kind": "Archive", "output": "/x.a", "members": []}
+        artefact.write_recording(path, [archive], 1.0, {})
+        self.assertIn("made nothing by a compiler that mlgo knows", self.said("smaller", "--", "true")[1])
 
     def test_one_mlgo_below_another(self):
         # Their linkers would start each other without end.

@@ -77,6 +77,8 @@ class Units:
         self._objects = folder / "objects"
         self._entries = folder / "units"
         self._digests: dict[str, str | None] = {}
+        #: Output of a unit -> the files that its compile read.
+        self.read: dict[str, list[str]] = {}
         self.used: set[pathlib.Path] = set()
         try:
             for each in (self._objects, self._entries):
@@ -127,7 +129,7 @@ class Units:
 
     def kept(self, unit: Compile, flags: tuple[str, ...]) -> Compiled | None:
         """What an earlier compile of the same files gave; None: there was none."""
-        return self._kept(self._entry(unit, flags))
+        return self._kept(self._entry(unit, flags), unit.output)
 
     def _entry(self, unit: Compile, flags: tuple[str, ...]) -> pathlib.Path:
         words = words_with_text(unit, self._headers)
@@ -143,6 +145,7 @@ class Units:
         named = map(str, named_files(unit.words, unit.directory))
         read = [unit.source, *(os.path.join(unit.directory, name) for name in listed), *named]
         digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
+        self.read[unit.output] = list(digests)
         try:
             target = self._moved(made, ".o")
             costs_kept = self._moved(costs, ".costs") if costs.exists() else None
@@ -167,7 +170,7 @@ class Units:
         os.replace(made, target)
         return target
 
-    def _kept(self, entry: pathlib.Path) -> Compiled | None:
+    def _kept(self, entry: pathlib.Path, output: str) -> Compiled | None:
         try:
             content = json.loads(entry.read_text(encoding="utf-8", errors="surrogateescape"))
             target = self._objects / content["object"]
@@ -178,6 +181,7 @@ class Units:
             if any(self.digest(name) != digest for name, digest in content["read"].items()):
                 return None
             self.used |= {entry, *files}
+            self.read[output] = list(content["read"])
             return Compiled(target, float(content["seconds"]), "", True, str(content["decisions"]), costs)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None

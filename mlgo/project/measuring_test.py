@@ -76,6 +76,19 @@ class CompilingTest(unittest.TestCase):
         self.compile(self.unit("source\n", "-DX"), "-flag")
         self.assertEqual(self.runs(), 4)
 
+    def test_files_that_changed_after_the_build(self):
+        unit = dataclasses.replace(self.unit("source\n"), output=str(self.folder / "a.o"))
+        built, header, gone = self.folder / "a.o", self.folder / "header.h", str(self.folder / "gone.h")
+        built.write_text("built")
+        for time, expected in ((1, []), (3, [str(header)])):
+            for path, when in ((self.folder / "a.c", 1), (header, time), (built, 2)):
+                os.utime(path, (when, when))
+            for _ in ("compiled", "kept"):
+                units = Units(self.compiler, self.folder / "cache")
+                units.compile(unit, ("-flag",))
+                self.assertEqual(answer.newer_files({**units.read, gone: [str(header)]}), expected)
+        self.assertEqual(self.runs(), 1)
+
     def test_a_profile_that_changed(self):
         profile = self.folder / "p.profdata"
         for word in ("-fprofile-use=p.profdata", f"-fprofile-sample-use={profile}", f"-fprofile-list={profile}"):

@@ -13,7 +13,7 @@ from mlgo.project.size import code_bytes, machine_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _NAMED = 6
-_QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meson-private/")
+_QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meson-private/", "/_cgo_.o", "/go-link-")
 # Words in folders and names of what a project links to try itself, which users of the project do not install.
 _TRIALS = re.compile(
     r"\w*(?<!la)(?<!fas)tests?|testing|testsuite|fuzz(ing|ers?)?|bench(marks?)?|(example|sample|demo)s?"
@@ -68,7 +68,7 @@ def _of_objects(link: Link) -> Program:
 
 
 def is_question(path: str) -> bool:
-    """Whether configure, CMake or meson made the file to ask the compiler something."""
+    """Whether configure, CMake, meson or Go made the file to ask the compiler something."""
     return any(part in path for part in _QUESTIONS)
 
 

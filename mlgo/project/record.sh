@@ -276,6 +276,10 @@ if [ -n "$is_made" ] && [ $code -ne 0 ] && [ $by = clang ] && [ -n "$other" ]; t
     fi
     if [ $code -ne 0 ] && [ $by = clang ]; then
         echo "mlgo: clang refuses this command; '$other' runs it" >&2
+        case " $* " in *' -fprofile-use'*)
+            echo "mlgo: clang reads no profile of gcc's (.gcda), and programs that it instruments write none" >&2
+            ;;
+        esac
         run_other "$@"
     fi
 fi

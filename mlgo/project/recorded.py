@@ -51,7 +51,9 @@ def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say:
     path = pathlib.Path(tempfile.mkdtemp(dir=cache, prefix=_RECORDS))
     environment = recording.environment_of(compiler, cache / "path", os.environ, records=path, command=command)
     code, seconds = recording.run_build(command, environment)
-    broken = _keep(cache, path, lambda kept, found: max(seconds, kept))
+    made, broken = _keep(cache, path, lambda kept, found: max(seconds, kept))
+    if not made and artefact.read_recording(cache)["commands"]:
+        say("this build made nothing by a compiler that mlgo knows; what is known is from builds before")
     if broken:
         say(f"{broken} commands of the build are not known: they were ended, or the disk is full")
     return code
@@ -63,11 +65,11 @@ def adopt(cache: pathlib.Path) -> None:
         _keep(cache, path, lambda kept, found: kept + found)
 
 
-def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, float], float]) -> int:
+def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, float], float]) -> tuple[int, int]:
     """Adds what was recorded to what is known of builds before, and removes the folder.
 
     Args: total: from the CPU seconds of the build that are known and those of the records to the new ones.
-    Returns: the number of records that are cut off.
+    Returns: the number of commands that made something, and that of records that are cut off.
     """
     found, broken = read_records(records)
     made = [each for one in found for each in understand(one)]
@@ -77,7 +79,7 @@ def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, fl
     seconds = total(kept.get("build_seconds", 0.0), sum(one.seconds for one in found))
     _write(cache, before, made, seconds, kept.get("changed", {}))
     shutil.rmtree(records, ignore_errors=True)
-    return broken
+    return len(made), broken
 
 
 def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:

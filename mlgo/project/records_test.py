@@ -116,6 +116,11 @@ class RecordsTest(unittest.TestCase):
         self.assertIn("clang refuses this command; 'gcc' runs it", errors)
         self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
 
+    def test_a_profile_of_gcc_is_named(self):
+        said = self.run_tool("gcc", "-c", "a.c", "-fprofile-use", "--fail", "-o", "a.o")[1]
+        self.assertIn("clang reads no profile of gcc's (.gcda)", said)
+        self.assertNotIn("gcda", self.run_tool("gcc", "-c", "a.c", "--fail", "-o", "a.o")[1])
+
     def test_a_compiler_that_was_named_by_its_path_runs_what_clang_refuses(self):
         asked = self.folder / "elsewhere/gcc"
         asked.parent.mkdir()

@@ -23,6 +23,8 @@ _LONGEST_COMMAND = 100_000
 # A symbol in objects of gcc's -flto that hold no machine code.
 _GCC_LTO = b"__gnu_lto_slim"
 _OPENMP = "-fopenmp"
+#: Why an object cannot be compiled again, in `Parts.others`.
+REMOVED = "was removed after the link"
 
 
 class Parts:
@@ -83,7 +85,7 @@ class Parts:
         """Adds an object that is not there, or was in an archive that is not."""
         made = self.build.made_object(path)
         if made is None:
-            self.others[path] = "was removed after the link"
+            self.others[path] = REMOVED
             return
         self._add(path, made)
         if not os.path.exists(path):
@@ -95,8 +97,7 @@ class Parts:
         elif made is None:
             self.others[shown] = "no recorded command made it"
         elif made.by != "clang":
-            without = _OPENMP in made.words
-            self.others[made.source] = f"needs libomp for {_OPENMP}" if without else "clang refuses it"
+            self.others[made.source] = _why_refused(made.words)
         elif made.assembles:
             self.others[made.source] = "is assembly"
         elif not os.path.exists(made.source):
@@ -301,6 +302,14 @@ class Relinker:
         folder = next(path for path in _numbered(self._folder) if not path.exists())
         folder.mkdir()
         return folder / name
+
+
+def _why_refused(words: Sequence[str]) -> str:
+    if _OPENMP in words:
+        return f"needs libomp for {_OPENMP}"
+    if any(word.startswith("-fprofile-use") for word in words):
+        return "clang reads no profile of gcc (.gcda); give it one that llvm-profdata merged"
+    return "clang refuses it"
 
 
 def _numbered(folder: pathlib.Path) -> Iterator[pathlib.Path]:
