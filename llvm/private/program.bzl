@@ -36,11 +36,15 @@ def _installed_program_impl(ctx):
         links.append(link)
     copies = [_copied(ctx, file, tree + file.basename) for file in ctx.files.beside]
     copies += [_copied(ctx, file, "{}.llvm/share/mlgo/{}".format(ctx.label.name, file.basename)) for file in ctx.files.shared]
-    return [DefaultInfo(
-        executable = links[0],
-        files = depset([links[0]]),
-        runfiles = ctx.runfiles(links + copies + [program] + ctx.files.resources),
-    )]
+    return [
+        DefaultInfo(
+            executable = links[0],
+            files = depset([links[0]]),
+            runfiles = ctx.runfiles(links + copies + [program] + ctx.files.resources),
+        ),
+        # For rules that need the bytes and not the tree: a build of these alone makes no copy.
+        OutputGroupInfo(linked = depset([ctx.file.binary])),
+    ]
 
 installed_program = rule(
     implementation = _installed_program_impl,

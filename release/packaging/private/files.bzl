@@ -5,6 +5,10 @@ load("@rules_python//python:py_info.bzl", "PyInfo")
 
 visibility(["//release/packaging/..."])
 
+def linked_program(compiler):
+    """The file of a `mlgo_clang` that the linker wrote; that in its tree is a copy of 170 MB, which no package needs."""
+    return compiler[OutputGroupInfo].linked.to_list()[0]
+
 def _compiler_files_impl(ctx):
     tree = ctx.attr.program.label.name + ".llvm/"
     programs, directories, settings, links = {}, {}, {}, []
@@ -15,7 +19,7 @@ def _compiler_files_impl(ctx):
         if file.is_directory:
             directories[path] = file
         elif path == "bin/" + ctx.attr.program_name:
-            programs[path] = file
+            programs[path] = linked_program(ctx.attr.program)
         elif path.endswith(".cfg") or path.startswith("share/"):
             settings[path] = file
     if len(programs) != 1:

@@ -1,5 +1,6 @@
 """The rule that writes the provenance of a compiler, and the aspect that finds the repositories below it."""
 
+load("//release/packaging/private:files.bzl", "linked_program")
 load("//release/private:policy_directory.bzl", "policy_directory")
 
 visibility(["//release/packaging/..."])
@@ -40,6 +41,7 @@ def _provenance_impl(ctx):
     out = ctx.actions.declare_file(ctx.label.name + "/provenance.json")
     readme = ctx.actions.declare_file(ctx.label.name + "/README.txt")
     request = ctx.actions.declare_file(ctx.label.name + "/request.json")
+    program = linked_program(ctx.attr.program)
     names = depset(transitive = [
         target[_RepositoriesInfo].names
         for target in [ctx.attr.program] + ctx.attr.policies.keys() + ctx.attr.toolchains_used + ctx.attr.runtime
@@ -54,13 +56,13 @@ def _provenance_impl(ctx):
     }))
     arguments = ctx.actions.args()
     arguments.add(request, format = "--request=%s")
-    arguments.add(ctx.file.program, format = "--program=%s")
+    arguments.add(program, format = "--program=%s")
     arguments.add(ctx.file._inventory, format = "--inventory=%s")
     for lock, repository in ctx.attr._python_locks.items():
         arguments.add(lock.files.to_list()[0], format = "--python_lock={}=%s".format(repository))
     arguments.add_all(ctx.files._rule_modules, format_each = "--rule_module=%s")
     arguments.add(ctx.file._readme_template, format = "--readme_template=%s")
-    inputs = ctx.files._python_locks + ctx.files._rule_modules
+    inputs = ctx.files._python_locks + ctx.files._rule_modules + [program]
     for policy, problem in ctx.attr.policies.items():
         files = policy.files.to_list()
         if not files:
@@ -75,7 +77,7 @@ def _provenance_impl(ctx):
     ctx.actions.run(
         executable = ctx.executable._provenance,
         arguments = [arguments],
-        inputs = inputs + [request, ctx.file.program, ctx.file._inventory, ctx.file._readme_template],
+        inputs = inputs + [request, ctx.file._inventory, ctx.file._readme_template],
         outputs = [out, readme],
         mnemonic = "Provenance",
         progress_message = "Writing the provenance of %{label}",
@@ -98,8 +100,7 @@ provenance = rule(
             aspects = [_repositories],
         ),
         "program": attr.label(
-            doc = "The compiler.",
-            allow_single_file = True,
+            doc = "The compiler, a target of `mlgo_clang`.",
             aspects = [_repositories],
             mandatory = True,
         ),
