@@ -166,6 +166,13 @@ def _exam(exam: headlines.Exam) -> dict[str, str]:
         "inlining-searches": _exam_code(
             exam.evaluation("inlining_for_size_searches"), ["trained", "search_2", "search_8"]
         ),
+        "inlining-llvm23": tables.two_majors(
+            ("22", exam.evaluation("inlining_for_size_searches")),
+            ("23", exam.evaluation("inlining_for_size_searches_llvm23")),
+            ["trained", "search_2", "search_8"],
+            measured.linked_code,
+            EXAM_LANGUAGES,
+        ),
         "inlining-programs": tables.programs(exam.programs("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
         "eviction-programs": tables.programs(exam.programs("programs_eviction"), _RUN, _EXAM_SIDES),
         "eviction-programs-profiles": tables.programs(exam.programs("programs_eviction_pgo"), _RUN, _EXAM_SIDES),
