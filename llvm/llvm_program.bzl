@@ -75,13 +75,14 @@ def own_units(name, srcs, deps = [], local_defines = [], visibility = None):
     """
     _units(name, srcs, deps, local_defines, OWN_COPTS, [], visibility)
 
-def own_test(name, deps, uses_llvm = False):
+def own_test(name, deps, uses_llvm = False, visibility = None):
     """A small test of units of this project. `//llvm/decisions/testing:check` is among its libraries.
 
     Args:
       name: name of the test, whose source is `<name>.cpp`.
       deps: what it tests.
       uses_llvm: whether it is linked with LLVM's archives.
+      visibility: of the test, for one that runs it in another way.
     """
     cc_test(
         name = name,
@@ -90,6 +91,7 @@ def own_test(name, deps, uses_llvm = False):
         copts = OWN_COPTS,
         linkopts = _LIBRARIES if uses_llvm else [],
         linkstatic = True,
+        visibility = visibility,
         deps = deps + [Label("//llvm/decisions/testing:check")] + ([Label("//third_party/llvm:archives")] if uses_llvm else []),
     )
 

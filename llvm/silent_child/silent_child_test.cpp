@@ -5,7 +5,6 @@
 
 #include "Check.h"
 #include "SilentChild.h"
-#include "development/confinement/confinement.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -181,8 +180,6 @@ void aChildPrintsNothing() {
 } // namespace
 
 int main() {
-  // As in an evaluation, which compiles foreign code.
-  CHECK(confineCalls({}, /*Started=*/nullptr) == nullptr);
   whatAChildSends();
   aLostTrySendsNothing();
   aCopyAnswersUntilItIsNotAsked();

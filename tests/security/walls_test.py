@@ -221,6 +221,12 @@ class KernelTest(WallsTestCase):
             )
 
 
+class SearchTest(WallsTestCase):
+    def test_copies_of_a_compiler_need_nothing_that_is_forbidden(self):
+        outcome = self.run_inside(Confinement.ALL, str(locate.runfile("llvm/silent_child/silent_child_test")))
+        self.assertEqual((outcome.exit_code, outcome.stderr), (0, ""))
+
+
 class MissingWallsTest(WallsTestCase):
     def without(self, error: int, calls: list[int], *command: str) -> subprocess.CompletedProcess:
         """Runs `command` where the kernel, or a container, refuses `calls` with `error`."""
