@@ -59,11 +59,7 @@ def libraries(
 
     Args: languages: corpus -> "C" or "C++"; thresholds: adds the best -inline-threshold of each corpus.
     """
-
-    def change(side: str, corpus: str) -> Change:
-        return measure(result, corpus, side)
-
-    columns = {SIDES.get(side, side): functools.partial(change, side) for side in sides}
+    columns = {SIDES.get(side, side): _changes(measure, result, side) for side in sides}
     best = {"best threshold": functools.partial(best_threshold, result)} if thresholds else {}
     return _by_language(result, columns, languages, best)
 
@@ -79,18 +75,19 @@ def two_majors(
 
     Args: old, new: the major of LLVM and its result.
     """
-
-    def change(result: Evaluation, side: str, corpus: str) -> Change:
-        return measure(result, corpus, side)
-
     columns = {
         f"default {new[0]} against default {old[0]}": functools.partial(measured.default_code, new[1], old[1])
     } | {
-        f"{SIDES.get(side, side)} on {major}": functools.partial(change, result, side)
+        f"{SIDES.get(side, side)} on {major}": _changes(measure, result, side)
         for side in sides
         for major, result in (old, new)
     }
     return _by_language(new[1], columns, languages, {})
+
+
+def _changes(measure: Measure, result: Evaluation, side: str) -> Callable[[str], Change]:
+    """The change of `side` in `result`, by corpus."""
+    return lambda corpus: measure(result, corpus, side)
 
 
 def _by_language(
