@@ -209,7 +209,7 @@ class CloneOfLastYearTest(unittest.TestCase):
         self.clone, self.root = self.scratch / "clone", self.scratch / "tree"
         self.clone.mkdir()
         self.root.mkdir()
-        for path in [*HERE.glob("*.py"), HERE / "upstream.json"]:
+        for path in [*HERE.glob("*.py"), HERE / "upstream.json", HERE / "mirror_package.json"]:
             if not path.name.endswith("_test.py"):
                 shutil.copy(path, self.clone)
         self.contents = {}
@@ -232,7 +232,12 @@ class CloneOfLastYearTest(unittest.TestCase):
             [sys.executable, "-EsB", self.clone / "tree.py"],
             input=json.dumps(request),
             cwd=self.root,
-            env={"XDG_CACHE_HOME": str(self.scratch / "cache"), "MLGO_DEBIAN_MIRRORS": mirrors, "PATH": path},
+            env={
+                "XDG_CACHE_HOME": str(self.scratch / "cache"),
+                "MLGO_DEBIAN_MIRRORS": mirrors,
+                "PATH": path,
+                "PIP_NO_INDEX": "1",
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -251,7 +256,7 @@ class CloneOfLastYearTest(unittest.TestCase):
         )
 
     def no_mirror(self):
-        """mirrors.py of the clone, on a machine whose apt names none."""
+        """mirrors.py of the clone, on a machine whose apt names none and whose pip knows no index."""
         path = self.clone / "mirrors.py"
         text = path.read_text(encoding="utf-8")
         for name in (mirrors.APT_ETC, mirrors.DEBIAN_TEMPLATE):

@@ -1,7 +1,7 @@
 """Finds Debian mirrors: those of the user first, then those of the machine's apt configuration, then Debian's own.
 
 This project names no mirror. A Debian machine that can run `apt-get update` has one; elsewhere python-apt, which most
-installations of Ubuntu have, names Debian's.
+installations of Ubuntu have, names Debian's, and so does a package of pip's index.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import os
 import pathlib
 import re
 import urllib.parse
-from typing import List, Mapping, Optional, Sequence
+from typing import Callable, List, Mapping, Optional, Sequence
 
 ENVIRONMENT_VARIABLE = "MLGO_DEBIAN_MIRRORS"
 #: Set by the launcher for --debian_mirror, which comes before all others.
@@ -113,7 +113,23 @@ def of_template(path: str = DEBIAN_TEMPLATE) -> List[str]:
     return list(dict.fromkeys(source.uri for source in named if is_debian(source)))
 
 
-def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC, template: str = DEBIAN_TEMPLATE) -> List[str]:
+def of_package(environ: Mapping[str, str]) -> List[str]:
+    """Debian's own archive as a package of pip's index names it.
+
+    Raises:
+        MirrorError: why it cannot be had.
+    """
+    import mirror_package  # Not in DOWNLOADER: a change of it makes no repository anew.
+
+    return mirror_package.bases(environ)
+
+
+def find_mirrors(
+    environ: Mapping[str, str],
+    etc: str = APT_ETC,
+    template: str = DEBIAN_TEMPLATE,
+    package: Callable[[Mapping[str, str]], List[str]] = of_package,
+) -> List[str]:
     """Bases to try, in order: the environment's, then apt's, each once; those with a time stamp last.
 
     Where neither names one, Debian's own.
@@ -122,11 +138,13 @@ def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC, template: str =
         MirrorError: there is none.
     """
     bases = from_environment(environ) + [source.uri for source in apt_sources(etc) if is_debian(source)]
-    bases = bases or of_template(template)
-    if not bases:
+    try:
+        bases = bases or of_template(template) or package(environ)
+    except MirrorError as error:
         raise MirrorError(
-            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and neither {etc} nor {template} names one. Give the "
+            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set, neither {etc} nor {template} names one, and the "
+            f"package of pip's index that does cannot be had ({error}). Give the "
             "URL of a mirror, or a directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, "
             f"or in user.bazelrc with common --repo_env={ENVIRONMENT_VARIABLE}=URL"
-        )
+        ) from None
     return sorted(dict.fromkeys(bases), key=is_dated)

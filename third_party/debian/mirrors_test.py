@@ -25,6 +25,10 @@ Suites: trixie
 """
 
 
+def no_package(environ):
+    raise mirrors.MirrorError("pip: no such module")
+
+
 class MirrorsTest(unittest.TestCase):
     def setUp(self):
         self.etc = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -74,9 +78,14 @@ class MirrorsTest(unittest.TestCase):
 
     def test_no_mirror_at_all(self):
         with self.assertRaisesRegex(
-            mirrors.MirrorError, "not set and neither .* names one.*--debian_mirror=URL.*user.bazelrc"
+            mirrors.MirrorError, "not set, neither .* names one.*--debian_mirror=URL.*user.bazelrc"
         ):
-            mirrors.find_mirrors({}, str(self.etc), template=str(self.etc / "absent"))
+            mirrors.find_mirrors({}, str(self.etc), str(self.etc / "absent"), no_package)
+
+    def test_a_package_names_debians_archive_where_no_file_does(self):
+        find = functools.partial(mirrors.find_mirrors, etc=str(self.etc), template="/absent")
+        self.assertEqual(find({}, package=lambda environ: ["http://d.example/debian"]), ["http://d.example/debian"])
+        self.assertEqual(find({"MLGO_DEBIAN_MIRRORS": "/srv/keep"}, package=no_package), ["/srv/keep"])
 
     def test_python_apt_names_debians_archive_where_apt_has_another_distribution(self):
         (self.etc / "sources.list").write_text("deb http://a.example/ubuntu noble main\n")
@@ -97,12 +106,13 @@ class MirrorsTest(unittest.TestCase):
         (self.etc / "sources.list.d/ubuntu.sources").write_text(ubuntu)
         for etc in (str(self.etc), str(self.etc / "no/apt/here")):
             with self.subTest(etc), self.assertRaises(mirrors.MirrorError) as caught:
-                mirrors.find_mirrors({}, etc, "/absent")
+                mirrors.find_mirrors({}, etc, "/absent", no_package)
             self.assertEqual(
                 str(caught.exception),
-                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and neither {etc} nor /absent names one. Give the "
-                "URL of a mirror, or a directory made by //third_party/debian:mirror, with ./bazelw "
-                "--debian_mirror=URL, or in user.bazelrc with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
+                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set, neither {etc} nor /absent names one, and the "
+                "package of pip's index that does cannot be had (pip: no such module). Give the URL of a mirror, or a "
+                "directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc "
+                "with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
             )
             given = {mirrors.OPTION_VARIABLE: "http://m/debian"}
             self.assertEqual(mirrors.find_mirrors(given, etc), ["http://m/debian"])
