@@ -27,6 +27,7 @@ from typing import Callable, Dict, List, Mapping, Sequence
 import chromium_lock
 
 # chromium_lock made third_party/debian importable.
+import digests
 import fetch
 import lockfile
 import mirrors
@@ -181,7 +182,7 @@ def fetched(
         FetchError: one is not available; for Chromium's, if mirrors answered, with the available versions.
     """
     entries = [entry for entry in (origin.source, origin.packaging, patch) if entry]
-    cache = fetch.default_cache(environ)
+    cache = digests.default_cache(environ)
     there = fetch.cached(entries, cache)
     if len(there) == len(entries):
         return there

@@ -1,13 +1,20 @@
-"""Compares files with the size and digest that the lock pins."""
+"""The archive cache, and the comparison of its files with the size and digest that the lock pins."""
 
 import hashlib
 import os
+import pathlib
 import stat
-from typing import Optional
+from typing import Mapping, Optional
 
 import lockfile
 
 CHUNK_BYTES = 1 << 20
+
+
+def default_cache(environ: Mapping[str, str]) -> pathlib.Path:
+    """The per-user archive cache: $XDG_CACHE_HOME/mlgo/archives, by default below ~/.cache."""
+    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
+    return pathlib.Path(base) / "mlgo" / "archives"
 
 
 def sha256_of(path) -> str:

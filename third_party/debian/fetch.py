@@ -45,12 +45,6 @@ class DiskError(FetchError):
     """The archive cache cannot be used."""
 
 
-def default_cache(environ: Mapping[str, str]) -> pathlib.Path:
-    """The per-user archive cache: $XDG_CACHE_HOME/mlgo/archives, by default below ~/.cache."""
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
-    return pathlib.Path(base) / "mlgo" / "archives"
-
-
 def cached(entries: Iterable[lockfile.Entry], cache_dir) -> Dict[lockfile.Entry, pathlib.Path]:
     """The entries that the cache has, each verified, with their paths. Damaged files are left out."""
     found = {}
@@ -97,7 +91,7 @@ def fetch_with_environment(
         MirrorError: there is neither.
     """
     entries = list(dict.fromkeys(entries))
-    cache_dir = default_cache(environ)
+    cache_dir = digests.default_cache(environ)
     paths = cached(entries, cache_dir)
     missing = [entry for entry in entries if entry not in paths]
     if missing:

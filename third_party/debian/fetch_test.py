@@ -10,6 +10,7 @@ import threading
 import unittest
 import unittest.mock
 
+import digests
 import fetch
 import pace
 import places
@@ -348,7 +349,7 @@ class FetchTest(unittest.TestCase):
     def test_a_cached_archive_needs_no_mirror(self):
         self.fetch(self.directory(self.content))
         environ = {"XDG_CACHE_HOME": str(self.scratch / "xdg")}
-        cached = fetch.default_cache(environ)
+        cached = digests.default_cache(environ)
         cached.mkdir(parents=True)
         os.rename(self.cache / self.entry.sha256, cached / self.entry.sha256)
         self.assertEqual(fetch.fetch_with_environment([self.entry], environ)[self.entry], cached / self.entry.sha256)

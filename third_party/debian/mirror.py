@@ -31,7 +31,7 @@ def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: 
     """
     missing = [entry for entry in entries if not _is_in_place(directory / entry.path, entry)]
     failure = None
-    cache = fetch.default_cache(environ)
+    cache = digests.default_cache(environ)
     try:
         archives = fetch.fetch_with_environment(missing, environ)
     except fetch.FetchError as error:

@@ -18,9 +18,8 @@ import zipfile
 from typing import List, Mapping, Optional, Sequence
 
 import digests
-import fetch
 import lockfile
-import mirrors
+import meter
 import sources
 
 PATH = pathlib.Path(__file__).with_name("mirror_package.json")
@@ -35,26 +34,30 @@ _SECONDS = 120
 _LARGEST_BYTES = 1 << 25
 
 
+class PackageError(Exception):
+    """The package cannot be had, or does not name a mirror; the message says why, as a clause."""
+
+
 def bases(environ: Mapping[str, str], starts: Optional[Sequence[Sequence[str]]] = None) -> List[str]:
     """The mirror that the package names, which one line tells. The archive cache keeps the package.
 
     Args: starts: see `pip_starts`.
 
     Raises:
-        MirrorError: why there is none, as a clause.
+        PackageError: why there is none, as a clause.
         LockError: `mirror_package.json` is not usable.
     """
     package = load()
-    kept = fetch.default_cache(environ) / package.sha256
+    kept = digests.default_cache(environ) / package.sha256
     try:
-        if not fetch.cached([package], kept.parent):
+        if not kept.is_file() or digests.wrong_bytes(package, kept):
             _download(package, kept, environ, pip_starts() if starts is None else starts)
         address = _address(kept)
     except OSError as error:
-        raise mirrors.MirrorError(f"{error.filename}: {error.strerror or error}") from None
+        raise PackageError(f"{error.filename}: {error.strerror or error}") from None
     except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError) as error:
-        raise mirrors.MirrorError(f"{kept}: cannot be read as a wheel with {MEMBER} ({error})") from None
-    fetch.to_stderr(
+        raise PackageError(f"{kept}: cannot be read as a wheel with {MEMBER} ({error})") from None
+    meter.to_stderr(
         f"debian: no file of this machine names a Debian mirror; {package.name} {package.version}: {address}"
     )
     return [address]
@@ -99,10 +102,10 @@ def _download(
                 reason = _run_pip([*start, *arguments], environ)
         wheel = pathlib.Path(scratch, package.path)
         if reason or not wheel.is_file():
-            raise mirrors.MirrorError(f"pip: {reason or 'it wrote no ' + package.path}")
+            raise PackageError(f"pip: {reason or 'it wrote no ' + package.path}")
         difference = digests.wrong_bytes(package, wheel)
         if difference:
-            raise mirrors.MirrorError(f"{package.path}: {difference}")
+            raise PackageError(f"{package.path}: {difference}")
         os.replace(wheel, kept)
 
 
@@ -138,5 +141,5 @@ def _address(wheel: pathlib.Path) -> str:
     with zipfile.ZipFile(wheel) as archive, archive.open(MEMBER) as member:
         named = _SETTING.search(member.read(_MEMBER_BYTES))
     if not named:
-        raise mirrors.MirrorError(f"{wheel}: {MEMBER} names no address of the form http://HOST/debian")
+        raise PackageError(f"{wheel}: {MEMBER} names no address of the form http://HOST/debian")
     return named[1].decode("ascii")

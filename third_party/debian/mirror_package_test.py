@@ -36,7 +36,7 @@ class MirrorPackageTest(unittest.TestCase):
             wheel.writestr("pip/__main__.py", PIP)
         self.starts = [["-c", "import sys; sys.exit('No module named pip')"], [f"{self.scratch}/pip-1.whl/pip"]]
         self.said: list[str] = []
-        self.enterContext(unittest.mock.patch.object(mirror_package.fetch, "to_stderr", self.said.append))
+        self.enterContext(unittest.mock.patch.object(mirror_package.meter, "to_stderr", self.said.append))
         self.serve(SETTING)
 
     def serve(self, setting, member=mirror_package.MEMBER):
@@ -59,7 +59,7 @@ class MirrorPackageTest(unittest.TestCase):
             return mirror_package.bases(environ, self.starts)
 
     def refused(self, reason):
-        with self.assertRaisesRegex(mirrors.MirrorError, reason):
+        with self.assertRaisesRegex(mirror_package.PackageError, reason):
             self.bases()
         self.assertEqual(self.said, [])
 
@@ -131,6 +131,13 @@ class MirrorPackageTest(unittest.TestCase):
         with unittest.mock.patch.object(mirror_package.sysconfig, "get_config_var", folders.get):
             starts = mirror_package.pip_starts()
         self.assertEqual(starts[:2], [["-m", "pip"], [f"{self.scratch}/pip-1.whl/pip"]])
+
+    def test_mirrors_tell_why_there_is_none(self):
+        failing = unittest.mock.patch.object(
+            mirror_package, "bases", side_effect=mirror_package.PackageError("pip: none")
+        )
+        with failing, self.assertRaisesRegex(mirrors.MirrorError, r"does cannot be had \(pip: none\)\. Give"):
+            mirrors.find_mirrors({}, "/absent", "/absent")
 
 
 if __name__ == "__main__":

@@ -121,7 +121,10 @@ def of_package(environ: Mapping[str, str]) -> List[str]:
     """
     import mirror_package  # Not in DOWNLOADER: a change of it makes no repository anew.
 
-    return mirror_package.bases(environ)
+    try:
+        return mirror_package.bases(environ)
+    except mirror_package.PackageError as error:
+        raise MirrorError(str(error)) from None
 
 
 def find_mirrors(

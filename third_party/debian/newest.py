@@ -18,6 +18,7 @@ import sys
 import tempfile
 from typing import Callable, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
+import digests
 import fetch
 import lockfile
 import mirrors
@@ -225,7 +226,7 @@ def choose(folder: pathlib.Path, output: pathlib.Path, environ: Mapping[str, str
         return kept_path
     bases = mirrors.find_mirrors(environ)
     print("debian: looking for archives that are gone", file=sys.stderr, flush=True)
-    gone = Availability(fetch.default_cache(environ), bases).gone(pinned.all_entries())
+    gone = Availability(digests.default_cache(environ), bases).gone(pinned.all_entries())
     if not gone:
         print(f"debian: every pinned archive can be had; {_FLAG} changes nothing", file=sys.stderr, flush=True)
         return pinned_path
