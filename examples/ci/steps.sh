@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The steps of github.yml and gitlab.yml, in their order:
+# The steps of github.yml and gitlab.yml, in their order; a tag runs `release`, a schedule `next_llvm`:
 #
-#     examples/ci/steps.sh configure | test | compare | package | release
+#     examples/ci/steps.sh configure | test | compare | package | release | next_llvm
 #
 # Variables of `configure`. It writes user.bazelrc, which Bazel reads in all later steps:
 #   CACHE_URL            cache server, such as https://cache.example:8763; empty: no cache
@@ -16,6 +16,7 @@
 #   BASE                 commit whose models/$PROBLEM/policy is the reference; default origin/main
 #   CORPUS               default: the held-out corpus of //mlgo:evaluate
 #   ALLOWED              how much worse than the reference the policy may be; default 0.1%
+# `next_llvm` compiles our C++ with the headers of the next LLVM. It has no variables.
 # Variables of `release`, which writes out/ci/release and, from CHANGELOG.md, out/ci/notes.md:
 #   TAG                  of the release: v and the version in MODULE.bazel
 #
@@ -89,6 +90,10 @@ package() {
   cp -Lf bazel-bin/release/packaging/mlgo-clang-*.tar.gz out/ci/
 }
 
+next_llvm() {
+  ./bazelw test "${options[@]}" //tests/style:other_major_test
+}
+
 release() {
   local version
   version=$(awk -F'"' '/^ *version = / { print $2; exit }' MODULE.bazel)
@@ -106,5 +111,6 @@ case ${1:-} in
   compare) compare ;;
   package) package ;;
   release) release ;;
-  *) refuse "\"${1:-}\" is no step: give configure, test, compare, package or release" ;;
+  next_llvm) next_llvm ;;
+  *) refuse "\"${1:-}\" is no step: give configure, test, compare, package, release or next_llvm" ;;
 esac

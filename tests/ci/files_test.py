@@ -16,8 +16,8 @@ import check_jsonschema
 from ruamel.yaml import YAML
 
 RUNFILES = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"])
-GITHUB, GITHUB_RELEASE, GITLAB, STEPS = (
-    RUNFILES / "examples/ci" / name for name in ("github.yml", "github_release.yml", "gitlab.yml", "steps.sh")
+GITHUB, GITHUB_RELEASE, GITHUB_WEEKLY, GITLAB = (
+    RUNFILES / "examples/ci" / name for name in ("github.yml", "github_release.yml", "github_weekly.yml", "gitlab.yml")
 )
 #: What the linter's wheel brings lies in `bin` of the site.
 ZIZMOR = pathlib.Path(check_jsonschema.__file__).parents[1] / "bin" / "zizmor"
@@ -48,7 +48,7 @@ class FilesTest(unittest.TestCase):
     def test_github_schema(self):
         options = ["--builtin-schema=vendor.github-workflows"]
         limit = "--builtin-schema=custom.github-workflows-require-timeout"
-        for path in (GITHUB, GITHUB_RELEASE):
+        for path in (GITHUB, GITHUB_RELEASE, GITHUB_WEEKLY):
             for schema in (*options, limit):
                 code, said = self.check_schema(path, schema)
                 self.assertEqual(code, 0, said)
@@ -73,13 +73,13 @@ class FilesTest(unittest.TestCase):
         return [finding["ident"] for finding in json.loads(done.stdout)]
 
     def test_linter(self):
-        self.assertEqual((self.lint(GITHUB), self.lint(GITHUB_RELEASE)), ([], []))
+        self.assertEqual([self.lint(path) for path in (GITHUB, GITHUB_RELEASE, GITHUB_WEEKLY)], [[], [], []])
         self.assertIn("artipacked", self.lint(self.changed(GITHUB, "persist-credentials: false", "clean: true")))
 
     def test_actions_are_pinned(self):
-        jobs = [job for path in (GITHUB, GITHUB_RELEASE) for job in load(path)["jobs"].values()]
+        jobs = [job for path in (GITHUB, GITHUB_RELEASE, GITHUB_WEEKLY) for job in load(path)["jobs"].values()]
         used = [step["uses"] for job in jobs for step in job["steps"] if "uses" in step]
-        self.assertGreater(len(used), 7)
+        self.assertGreater(len(used), 8)
         for name in used:
             self.assertRegex(name, DIGEST)
 
@@ -89,11 +89,10 @@ class FilesTest(unittest.TestCase):
         steps = [" ".join(CALL.findall(" ".join(lines))) for lines in (workflow, pipeline)]
         self.assertEqual(steps[0], "steps.sh configure steps.sh test steps.sh compare steps.sh package comment.py")
         self.assertEqual(steps[1], steps[0])
-        release = load(GITHUB_RELEASE)["jobs"]["build"]["steps"]
-        self.assertEqual(
-            CALL.findall(" ".join(step.get("run", "") for step in release)),
-            CALL.findall(" ".join(load(GITLAB)["release_files"]["script"])),
-        )
+        for path, job in ((GITHUB_RELEASE, "release_files"), (GITHUB_WEEKLY, "next_llvm")):
+            workflow = CALL.findall(" ".join(step.get("run", "") for step in load(path)["jobs"]["build"]["steps"]))
+            self.assertEqual(len(workflow), 2)
+            self.assertEqual(CALL.findall(" ".join(load(GITLAB)[job]["script"])), workflow)
 
     def test_what_builds_a_release_cannot_publish_it(self):
         jobs = load(GITHUB_RELEASE)["jobs"]

@@ -114,7 +114,8 @@ class StepsTest(unittest.TestCase):
 
     def test_an_unknown_step(self):
         self.assertEqual(
-            self.run_step("all"), (2, 'steps.sh: "all" is no step: give configure, test, compare, package or release\n')
+            self.run_step("all"),
+            (2, 'steps.sh: "all" is no step: give configure, test, compare, package, release or next_llvm\n'),
         )
 
 
