@@ -190,7 +190,7 @@ def estimation_from_flags(problem: Problem, reward: str) -> Estimation | None:
     """
     unsupported = None
     if ESTIMATED_CODE not in score_of(problem).rewards:
-        unsupported = (f"is not supported for {problem.name}, whose score LLVM logs", "Remove it")
+        unsupported = (f"is not supported for {problem.name}, whose score is never estimated", "Remove it")
     elif reward != ESTIMATED_CODE:
         name = f"reward {reward}" if reward else "the default reward"
         unsupported = (f"is not supported for {name}", f"Add {_ESTIMATED_REWARD}, or remove it")

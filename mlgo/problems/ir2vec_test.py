@@ -106,8 +106,8 @@ class ProblemTest(unittest.TestCase):
 
     def test_refusals(self):
         for name, wrong in (
-            ("inlining_for_size+", "the settings are \\+ir2vec, \\+stock, \\+executed_cost"),
-            ("inlining_for_size+ir3vec", "the settings are \\+ir2vec, \\+stock, \\+executed_cost"),
+            ("inlining_for_size+", "the settings are \\+ir2vec, \\+stock, \\+folded, \\+executed_cost"),
+            ("inlining_for_size+ir3vec", "the settings are \\+ir2vec, \\+stock, \\+folded, \\+executed_cost"),
             ("inlining_for_size+ir2vec.", "is no DIMENSION.DIGEST"),
             ("inlining_for_size+ir2vec.75.x", "is no DIMENSION.DIGEST"),
             ("regalloc_eviction+ir2vec.75.0123456789abcdef", "LLVM computes no IR2Vec embeddings for it"),

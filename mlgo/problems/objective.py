@@ -29,6 +29,10 @@ class LoggedScore:
             raise ValueError(f"score {self.spec.name}: offset {self.offset} must be positive and finite")
 
 
+#: The reward of images whose equal functions the linker folds (mlgo/score/folded_code.py).
+FOLDED_CODE = "folded_code"
+
+
 @dataclasses.dataclass(frozen=True)
 class CodeSize:
     """The size of the code that a module is compiled to, in bytes; the compiler logs no score.
@@ -41,3 +45,8 @@ class CodeSize:
     offset: float = 0.01
     unit: str = "bytes of code"
     built_in_corpus: str = "//mlgo/corpus:llvm_small_oz"
+
+    @property
+    def folds(self) -> bool:
+        """Whether equal functions count once, so that they have to be told apart."""
+        return FOLDED_CODE in self.rewards

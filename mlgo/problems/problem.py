@@ -13,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from mlgo.problems import executed_cost, ir2vec
-from mlgo.problems.objective import CodeSize, LoggedScore
+from mlgo.problems.objective import FOLDED_CODE, CodeSize, LoggedScore
 from mlgo.problems.tensor import TensorSpec
 
 _FOLDER = re.compile(r"[a-z][a-z0-9_]*")
 
 #: The word after the "+" of the name of a problem for compilers without our patches.
 STOCK = "stock"
+#: The same of a problem whose code is linked with equal functions folded.
+FOLDED = "folded"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,6 +178,8 @@ class Problem:
     @property
     def name(self) -> str:
         """The name that traces, caches and messages record; `load_problem` of it gives the problem with its setting."""
+        if isinstance(self.score, CodeSize) and self.score.folds:
+            return f"{self.folder}+{FOLDED}"
         return self.policy_name if self.cost is None else f"{self.folder}+{executed_cost.SETTING}.{self.cost}"
 
     @property
@@ -201,6 +205,12 @@ class Problem:
                 f"problem {self.name}: its score is not of register allocation; leave out +{executed_cost.SETTING}"
             )
         return dataclasses.replace(self, cost=cost)
+
+    def with_folded_code(self) -> "Problem":
+        """The problem scored by images whose equal functions are folded. Raises: ValueError: its score is no size."""
+        if not isinstance(self.score, CodeSize):
+            raise ValueError(f"problem {self.name}: its score is not the size of code; leave out +{FOLDED}")
+        return dataclasses.replace(self, score=dataclasses.replace(self.score, rewards=(FOLDED_CODE,)))
 
     def for_stock_compilers(self) -> "Problem":
         """The problem with LLVM's own features only, and without call sites in the log and files of decisions.
@@ -315,6 +325,7 @@ def load_problem(name: str) -> Problem:
         folder+ir2vec                           with embeddings of the vocabulary in the compilers' tree
         folder+ir2vec.DIMENSION.DIGEST          with embeddings of this vocabulary: the name of the above
         folder+stock                            with LLVM's own features only, for a compiler without our patches
+        folder+folded                           scored by images whose equal functions the linker folds
         folder+executed_cost                    with what functions execute as their score (executed_cost.py)
         folder+executed_cost.WEIGHTS            the same with other weights: the name of the above
 
@@ -336,11 +347,13 @@ def load_problem(name: str) -> Problem:
         return problem
     if setting == STOCK:
         return problem.for_stock_compilers()
+    if setting == FOLDED:
+        return problem.with_folded_code()
     word, dot, identity = setting.partition(".")
     if word == executed_cost.SETTING:
         return problem.with_cost(executed_cost.ExecutedCost.parse(identity) if dot else executed_cost.ExecutedCost())
     if word != ir2vec.SETTING:
-        settings = ", ".join(f"+{known}" for known in (ir2vec.SETTING, STOCK, executed_cost.SETTING))
+        settings = ", ".join(f"+{known}" for known in (ir2vec.SETTING, STOCK, FOLDED, executed_cost.SETTING))
         raise ValueError(f"problem name {name!r}: the settings are {settings}")
     return problem.with_vocabulary(
         ir2vec.Vocabulary.parse(identity) if dot else ir2vec.vocabulary_in(ir2vec.built_in_file())

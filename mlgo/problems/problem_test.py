@@ -69,6 +69,14 @@ class InliningTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"has LLVM's own features only; leave out \+stock"):
             load_problem("regalloc_eviction+stock")
 
+    def test_folding_changes_the_score_alone(self):
+        folded = load_problem("inlining_for_size+folded")
+        self.assertEqual(folded.name, "inlining_for_size+folded")
+        self.assertEqual(folded.policy_name, "inlining_for_size")
+        self.assertEqual(dataclasses.replace(folded, score=self.problem.score), self.problem)
+        with self.assertRaisesRegex(ValueError, r"its score is not the size of code; leave out \+folded"):
+            load_problem("regalloc_eviction+folded")
+
     def test_the_channel_carries_the_defaults_decision_on_request(self):
         self.assertEqual(self.problem.interactive_flags("base", True)[-1], "-inliner-interactive-include-default")
         self.assertEqual(self.problem.interactive_specs(True)[-1].name, "inlining_default")

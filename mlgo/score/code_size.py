@@ -16,17 +16,21 @@ Rewards:
     estimated_code         as comdat_weighted_code, with sizes that an estimator (mlgo/size_estimator) predicts from the
                            optimised IR: no code is generated. The error of an estimate is several percent of a module,
                            more than the difference between most policies.
+    folded_code            the bytes that the folded image holds for each function (folded_code.py), of the problem with
+                           "+folded" only.
 """
 
 import collections
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.training_log import TrainingLog
+from mlgo.problems.objective import FOLDED_CODE
 from mlgo.score.code_credit import ByteCounter, CorpusCodeSize, call_site
+from mlgo.score.folded_code import FoldedByDefault, with_folds
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 from mlgo.score.score import FunctionScores, Score
 
@@ -88,11 +92,12 @@ def _count_linked_owner(default: Mapping[str, FunctionScores]) -> ByteCounter:
 
 
 #: Reward -> what counts, given the scores of the compiler's default by module.
-_COUNTERS = {
+_COUNTERS: Mapping[str, Callable[[Mapping[str, FunctionScores]], ByteCounter]] = {
     OBJECT_TEXT: _count_text,
     COMDAT_WEIGHTED_CODE: _count_comdat_shares,
     LINKED_CODE: _count_linked_owner,
     ESTIMATED_CODE: _count_comdat_shares,
+    FOLDED_CODE: FoldedByDefault.of_build,
 }
 
 
@@ -108,10 +113,11 @@ class SizeOfCode(Score):
 
     def __init__(self, data):
         super().__init__(data)
-        self.rewards = data.rewards
+        self.rewards, self._folds = data.rewards, data.folds
 
     def read(self, result):
-        return code_scores(result.code, result.log)
+        scores = code_scores(result.code, result.log)
+        return with_folds(scores, result.object_bytes, result.module_name) if self._folds else scores
 
     def for_corpus(self, default, reward=None):
         return CorpusCodeSize(byte_counter(self.chosen_reward(reward), default))

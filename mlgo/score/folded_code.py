@@ -53,6 +53,47 @@ class FoldedCode:
 
 
 @dataclasses.dataclass(frozen=True)
+class FoldedByDefault:
+    """What counts when a policy for folded images is learned, a ByteCounter.
+
+    A search asks what one change does to one image. A policy changes all copies of a function, since it sees the same
+    features at each. So a function that the linker folds by default counts by the share it has there, whatever its code
+    becomes: if all its copies change alike, their shares add up to the one copy that the new image holds. But copies
+    with other callers or in other modules may be treated differently, and are then no longer folded. `unlike` is the
+    part of a changed copy that counts as if it alone had changed, as `FoldedCode` has it: a half is nearest to the
+    images of the shipped policy (docs/adr/0005).
+    """
+
+    #: module → function → its fold identity by default.
+    folds: Mapping[str, Mapping[str, str]]
+    places: Mapping[str, int]  #: fold identity → functions of the default build that have it.
+    by_code: FoldedCode
+    unlike: float = 0.5
+
+    @classmethod
+    def of_build(cls, default: Mapping[str, FunctionScores]) -> "FoldedByDefault":
+        """Args: module → scores with fold identities, in the compiler's default build."""
+        folds = {
+            module: {name: score.fold for name, score in scores.items() if score.fold is not None}
+            for module, scores in default.items()
+        }
+        places = collections.Counter(fold for names in folds.values() for fold in names.values())
+        return cls(folds, places, FoldedCode.of_builds(default))
+
+    def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
+        folds = self.folds.get(module, {})
+        counted = self.by_code(module, scores)
+        for name in counted.keys() & folds.keys():
+            counted[name] = self.unlike * counted[name] + (1 - self.unlike) * self._alike(scores[name], folds[name])
+        return counted
+
+    def _alike(self, score: FunctionScore, fold: str) -> float:
+        """The share of a function whose identity by default is `fold`, if all its copies change alike."""
+        carriers = 1 if score.comdat is None else self.by_code.comdats.get(score.comdat, 1)
+        return score.score / max(self.places[fold], carriers)
+
+
+@dataclasses.dataclass(frozen=True)
 class AddedCode:
     """What counts, a ByteCounter.
 

@@ -1,8 +1,9 @@
 """What functions count where equal ones are folded."""
 
+import dataclasses
 import unittest
 
-from mlgo.score.folded_code import FoldedCode, with_folds
+from mlgo.score.folded_code import FoldedByDefault, FoldedCode, with_folds
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 
 
@@ -56,6 +57,42 @@ class FoldedCodeTest(unittest.TestCase):
 
     def test_without_an_object_nothing_is_folded(self):
         self.assertEqual(with_folds({"f": function(4)}, None, "m"), {"f": function(4)})
+
+
+class FoldedByDefaultTest(unittest.TestCase):
+    default = {
+        "a": {NON_FUNCTION_BYTES: function(7), "f": function(12, "x"), "g": function(12, "x"), "own": function(6, "o")},
+        "b": {"h": function(12, "x"), "s": function(8, "s", "s")},
+        "c": {"s": function(8, "s", "s")},
+    }
+
+    def counted(self, unlike: float, **changed: dict[str, FunctionScore]) -> float:
+        count = dataclasses.replace(FoldedByDefault.of_build(self.default), unlike=unlike)
+        return sum(sum(count(name, scores).values()) for name, scores in {**self.default, **changed}.items())
+
+    def test_over_the_default_corpus_each_piece_of_code_counts_once(self):
+        for unlike in (0.0, 0.5, 1.0):
+            self.assertAlmostEqual(self.counted(unlike), 12 + 6 + 8)
+
+    def test_copies_that_change_alike_count_as_one(self):
+        a = {**self.default["a"], "f": function(9, "new"), "g": function(9, "new")}
+        b = {**self.default["b"], "h": function(9, "new")}
+        self.assertAlmostEqual(self.counted(0.0, a=a, b=b), 9 + 6 + 8)
+        # Of code that no default build holds, `FoldedCode` counts a copy for each module.
+        self.assertAlmostEqual(self.counted(1.0, a=a, b=b), 2 * 9 + 6 + 8)
+
+    def test_a_copy_that_changes_alone_counts_more(self):
+        b = {**self.default["b"], "h": function(9, "new")}
+        self.assertAlmostEqual(self.counted(0.0, b=b), 12 - 1 + 6 + 8)
+        self.assertAlmostEqual(self.counted(1.0, b=b), 12 / 2 + 9 + 6 + 8)
+        self.assertAlmostEqual(self.counted(0.5, b=b), (11 + 15) / 2 + 6 + 8)
+
+    def test_a_changed_comdat_counts_by_its_share(self):
+        self.assertAlmostEqual(self.counted(0.5, b={**self.default["b"], "s": function(4, "new", "s")}), 12 + 6 + 6)
+
+    def test_new_functions_and_those_never_folded_count_in_full(self):
+        a = {**self.default["a"], "p": function(5, "p"), "q": function(4)}
+        self.assertAlmostEqual(self.counted(0.5, a=a), 12 + 6 + 8 + 5 + 4)
 
 
 if __name__ == "__main__":

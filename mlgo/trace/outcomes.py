@@ -60,11 +60,8 @@ class ModuleRecord:
 
 
 def write_record(path: pathlib.Path, record: ModuleRecord) -> None:
-    """Writes `record` as JSON; function scores are [decisions, score], and the COMDAT where there is one."""
-    functions = {
-        name: [score.decisions, score.score, *([score.comdat] if score.comdat is not None else [])]
-        for name, score in record.functions.items()
-    }
+    """Writes `record` as JSON; function scores are [decisions, score], with COMDAT and fold identity where known."""
+    functions = {name: _parts(score) for name, score in record.functions.items()}
     content = {"outcome": record.outcome.value, "failure_kind": record.failure_kind, "functions": functions}
     files.write_json_atomically(path, content)
 
@@ -83,14 +80,22 @@ def read_record(path: pathlib.Path) -> ModuleRecord:
         raise RunError(f"module record ({path})", f"is not one: {error!r}", _REMEDY) from error
 
 
-def _score(decisions: Any, score: Any, comdat: Any = None) -> FunctionScore:
+def _parts(score: FunctionScore) -> list[Any]:
+    parts = [score.decisions, score.score, score.comdat, score.fold]
+    while parts[-1] is None:
+        parts.pop()
+    return parts
+
+
+def _score(decisions: Any, score: Any, comdat: Any = None, fold: Any = None) -> FunctionScore:
     """The score of a function from JSON values. Raises: TypeError, ValueError: they are no score.
 
     Equal names are one object: modules share most of them, and a run holds the records of all modules.
     """
     if type(decisions) is not int or type(score) not in (int, float):
         raise TypeError(f"{decisions!r:.40} decisions and the score {score!r:.40} are not numbers")
-    return FunctionScore(decisions, score, comdat if comdat is None else sys.intern(_text(comdat)))
+    known = [text if text is None else sys.intern(_text(text)) for text in (comdat, fold)]
+    return FunctionScore(decisions, score, *known)
 
 
 def _text(value: Any) -> str:

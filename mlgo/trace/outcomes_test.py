@@ -17,7 +17,13 @@ class RecordTest(unittest.TestCase):
         self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "record.json")
 
     def test_round_trip(self):
-        for record in (TRACED, ModuleRecord(Outcome.NO_DECISIONS), ModuleRecord(Outcome.FAILED, "crash")):
+        folded = {"f": FunctionScore(1, 2.0, "group", "fold"), "g": FunctionScore(0, 3.0, None, "fold")}
+        for record in (
+            TRACED,
+            ModuleRecord(Outcome.TRACED, functions=folded),
+            ModuleRecord(Outcome.NO_DECISIONS),
+            ModuleRecord(Outcome.FAILED, "crash"),
+        ):
             outcomes.write_record(self.path, record)
             self.assertEqual(outcomes.read_record(self.path), record)
 
@@ -40,6 +46,7 @@ class RecordTest(unittest.TestCase):
             '{"outcome": "traced", "failure_kind": null, "functions": {"f": [true, 1]}}',
             '{"outcome": "traced", "failure_kind": null, "functions": {"f": [1, "1"]}}',
             '{"outcome": "traced", "failure_kind": null, "functions": {"f": [1, 1, []]}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": [1, 1, null, 2]}}',
             '{"outcome": "traced", "failure_kind": null, "functions": {"f": "ab"}}',
             '{"outcome": "failed", "failure_kind": {}, "functions": {}}',
         ):
