@@ -27,8 +27,8 @@ from mlgo.run.printable import printable_text
 _NAMED = 5
 _CLEAN = "If its objects were there before the build, clean first. Otherwise name another with --program="
 _KEEP = (
-    "The build has to keep what it links. Of Go: mkdir -p /tmp/go-link-1, and mlgo smaller --"
-    " go build -a -work -ldflags='-linkmode=external -tmpdir=/tmp/go-link-1'"
+    "The build has to keep what it links. Of Go: mlgo smaller -- sh -c"
+    " 'go build -a -work -ldflags=\"-linkmode=external -tmpdir=$(mktemp -d)\"'"
 )
 
 

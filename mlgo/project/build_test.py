@@ -207,6 +207,9 @@ class BuildTest(unittest.TestCase):
         self.assertEqual(Parts(Build([refused]), refused).others, {source: "needs libomp for -fopenmp"})
         refused = dataclasses.replace(link, by="other", words=("-fprofile-use=a.gcda", "a.c"))
         self.assertRegex(Parts(Build([refused]), refused).others[source], r"reads no profile of gcc \(\.gcda\)")
+        pathlib.Path(self.write("default.profdata")).write_bytes(b"\xfflprofi\x81...")
+        refused = dataclasses.replace(link, by="other", words=("-fprofile-use", "a.c"))
+        self.assertEqual(Parts(Build([refused]), refused).others[source], "clang refuses it")
 
     def test_a_program_that_was_renamed(self):
         main, more = self.unit("main", b"1234"), self.unit("more", b"12")

@@ -26,11 +26,10 @@ class Ended(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The first error among the messages, in one line."""
+        """The first error among the messages, in one line: the linker's own, not clang's that it failed."""
         lines = [line.strip() for line in self.messages.splitlines() if line.strip()]
-        return next(
-            (line for line in lines if "error" in line.lower()), lines[0] if lines else f"exit code {self.code}"
-        )
+        told = [line for line in lines if "warning: " not in line and "linker command failed" not in line] or lines
+        return next((line for line in told if "error" in line.lower()), told[0] if told else f"exit code {self.code}")
 
 
 def run(words: Sequence[str], directory: str) -> Ended:

@@ -211,9 +211,13 @@ def _inputs(given: Sequence[GivenWord]) -> dict[int, bool | str | None]:
                 found[place] = _COMPILED.get(suffix)
         elif one.words[0] == "-":
             found[place] = "header"  # A source that is not kept.
-        elif one.name.startswith("-l"):
+        elif one.name.startswith("-l") or (one.name == "-Wl," and _has_objects(one.words[0].split(","))):
             found[place] = None
     return found
+
+
+def _has_objects(words: Sequence[str]) -> bool:
+    return any(word.endswith((".o", ".a")) and not word.startswith("-") for word in words)
 
 
 def _compile(

@@ -87,6 +87,8 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual((found.sources, self.link("a.o").output), ((), "/p/a.out"))
         self.assertEqual(self.link("a.c", "b.o", "-o", "prog").sources, ("/p/a.c",))
         self.assertEqual(self.link("-r", "a.o", "-o", "b.o", tool="ld").output, "/p/b.o")
+        self.assertEqual(self.link("-shared", "-Wl,--whole-archive,x.a,-s", "-o", "b.so").output, "/p/b.so")
+        self.assertEqual(commands("-Wl,--version", "-Wl,-x.a", "-o", "b"), [])
 
     def test_archives(self):
         made = [Archive("/p/l/x.a", ("/p/a.o", "/o/b.o"))]

@@ -80,12 +80,13 @@ if [ -n "${MLGO_RECORD-}" ]; then
             set -- $lto "$@"
             printf '%s\0' $# "$@"
         )
-        case " $*" in *' @'*)
+        case " $*" in *' @'* | *' -Wl,@'*)
             for word; do
-                case $word in @*)
-                    if [ -f "${word#@}" ]; then
-                        printf '%s\0' response "${word#@}"
-                        cat "${word#@}"
+                file=${word#-Wl,}
+                case $file in @*)
+                    if [ -f "${file#@}" ]; then
+                        printf '%s\0' response "${file#@}"
+                        cat "${file#@}"
                         printf '\0'
                     fi
                     ;;
@@ -277,7 +278,8 @@ if [ -n "$is_made" ] && [ $code -ne 0 ] && [ $by = clang ] && [ -n "$other" ]; t
     if [ $code -ne 0 ] && [ $by = clang ]; then
         echo "mlgo: clang refuses this command; '$other' runs it" >&2
         case " $* " in *' -fprofile-use'*)
-            echo "mlgo: clang reads no profile of gcc's (.gcda), and programs that it instruments write none" >&2
+            ! "$MLGO_BIN/$tool" "$@" -fsyntax-only 2>&1 </dev/null | grep -q 'reading profile' ||
+                echo "mlgo: clang reads no profile of gcc's (.gcda), and programs that it instruments write none" >&2
             ;;
         esac
         run_other "$@"

@@ -12,13 +12,14 @@ import dataclasses
 import os
 import pathlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader
+from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_response
 from mlgo.run.exit_codes import RunError
 
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
 _BEFORE, _AGAIN = "before", "again"
+_LINKERS_FILE = "-Wl,@"
 _TIME = re.compile(r"(\d+)m([\d.]+)s")
 
 
@@ -82,8 +83,18 @@ def _record(texts: Iterator[str], ended: int) -> Record:
     if next(texts) != _END:
         raise ValueError("no end")
     on_disk = response_file_reader(directory)
-    expanded = expand_response_files(words, lambda name: responses[name] if name in responses else on_disk(name))
+
+    def read(name: str) -> str | None:
+        return responses[name] if name in responses else on_disk(name)
+
+    expanded = expand_response_files([_with_linkers_file(word, read) for word in words], read)
     return Record(tool, directory, tuple(expanded), code, by, _child_seconds(times) - before, ended)
+
+
+def _with_linkers_file(word: str, read: Callable[[str], str | None]) -> str:
+    """-Wl,@FILE with the words of the file in its place."""
+    text = read(word[len(_LINKERS_FILE) :]) if word.startswith(_LINKERS_FILE) else None
+    return word if text is None else ",".join(("-Wl", *split_response(text)))
 
 
 def _child_seconds(times: str) -> float:

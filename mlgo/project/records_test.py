@@ -104,6 +104,12 @@ class RecordsTest(unittest.TestCase):
         (self.folder / "link.rsp").unlink()
         self.assertEqual(self.read()[0].words, ("a b.o", "c.o", "-lx", "-o", "program"))
 
+    def test_a_response_file_of_the_linker(self):
+        (self.folder / "link.rsp").write_text("--version-script=x.map a.o")
+        self.run_tool("clang", "-Wl,@link.rsp", "-Wl,@absent", "-shared")
+        (self.folder / "link.rsp").unlink()
+        self.assertEqual(self.read()[0].words, ("-Wl,--version-script=x.map,a.o", "-Wl,@absent", "-shared"))
+
     def test_an_at_sign_that_is_no_file(self):
         self.run_tool("clang", "@absent", "-c")
         self.assertEqual(self.read()[0].words, ("@absent", "-c"))
@@ -117,6 +123,10 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
 
     def test_a_profile_of_gcc_is_named(self):
+        self.assertNotIn("gcda", self.run_tool("gcc", "-c", "a.c", "-fprofile-use", "--fail", "-o", "a.o")[1])
+        (self.folder / "bin/clang").write_text(
+            "#!/bin/sh\necho 'clang: error: Error in reading profile x: none' >&2; exit 1"
+        )
         said = self.run_tool("gcc", "-c", "a.c", "-fprofile-use", "--fail", "-o", "a.o")[1]
         self.assertIn("clang reads no profile of gcc's (.gcda)", said)
         self.assertNotIn("gcda", self.run_tool("gcc", "-c", "a.c", "--fail", "-o", "a.o")[1])

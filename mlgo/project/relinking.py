@@ -23,6 +23,8 @@ _LONGEST_COMMAND = 100_000
 # A symbol in objects of gcc's -flto that hold no machine code.
 _GCC_LTO = b"__gnu_lto_slim"
 _OPENMP = "-fopenmp"
+# IndexedInstrProf::Magic of LLVM.
+_PROFILE = b"\xfflprofi\x81"
 #: Why an object cannot be compiled again, in `Parts.others`.
 REMOVED = "was removed after the link"
 
@@ -97,7 +99,7 @@ class Parts:
         elif made is None:
             self.others[shown] = "no recorded command made it"
         elif made.by != "clang":
-            self.others[made.source] = _why_refused(made.words)
+            self.others[made.source] = _why_refused(made)
         elif made.assembles:
             self.others[made.source] = "is assembly"
         elif not os.path.exists(made.source):
@@ -304,12 +306,22 @@ class Relinker:
         return folder / name
 
 
-def _why_refused(words: Sequence[str]) -> str:
-    if _OPENMP in words:
+def _why_refused(made: Compile) -> str:
+    if _OPENMP in made.words:
         return f"needs libomp for {_OPENMP}"
-    if any(word.startswith("-fprofile-use") for word in words):
+    profiles = [word.partition("=")[2] for word in made.words if word.startswith("-fprofile-use")]
+    if profiles and not _is_profile_of_clang(pathlib.Path(made.directory, profiles[-1])):
         return "clang reads no profile of gcc (.gcda); give it one that llvm-profdata merged"
     return "clang refuses it"
+
+
+def _is_profile_of_clang(path: pathlib.Path) -> bool:
+    """Whether -fprofile-use= of this file or folder is a profile that llvm-profdata wrote."""
+    try:
+        with open(path / "default.profdata" if path.is_dir() else path, "rb") as file:
+            return file.read(len(_PROFILE)) == _PROFILE
+    except OSError:
+        return False
 
 
 def _numbered(folder: pathlib.Path) -> Iterator[pathlib.Path]:
