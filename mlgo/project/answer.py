@@ -26,9 +26,10 @@ from mlgo.run.printable import printable_text
 
 _NAMED = 5
 _CLEAN = "If its objects were there before the build, clean first. Otherwise name another with --program="
-_KEEP = (
+#: What Go links below a folder of this name is a question (programs.py), and not the program.
+KEEP = (
     "The build has to keep what it links. Of Go: mlgo smaller -- sh -c"
-    " 'go build -a -work -ldflags=\"-linkmode=external -tmpdir=$(mktemp -d)\"'"
+    " 'go build -a -work -ldflags=\"-linkmode=external -tmpdir=$(mktemp -d /tmp/go-link-XXXXXX)\"'"
 )
 
 
@@ -68,7 +69,7 @@ def give(
         raise RunError(
             program.link.output,
             f"has no unit that clang can compile again: {reason}",
-            _KEEP if reason == REMOVED else _CLEAN,
+            KEEP if reason == REMOVED else _CLEAN,
             ExitCode.NOTHING_PRODUCED,
         )
     scratch = cache / "scratch"

@@ -7,6 +7,7 @@ import struct
 import tempfile
 import unittest
 
+from mlgo.project.answer import KEEP
 from mlgo.project.build import Build, linked_inputs, members_of
 from mlgo.project.command_line import Archive, Compile, Link
 from mlgo.project.compiler import Compiler
@@ -225,6 +226,7 @@ class BuildTest(unittest.TestCase):
         asked = [self.link("main.o", output=name, content=b"1") for name in ("b001/_cgo_.o", "go-link-1/a.out")]
         moved = self.link("more.o", output="b001/exe/a.out")
         self.assertEqual([one.link for one in programs_of(Build([*objects, *asked, moved]))], [moved])
+        self.assertIn("mktemp -d /tmp/go-link-", KEEP)
 
     def test_units_without_optimization(self):
         words = ("-c", "-O2 -O0", "-O0 -Os", "--optimize=0", "-O", "-O3 -ObjC")
