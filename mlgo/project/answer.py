@@ -13,13 +13,15 @@ from mlgo.project import artefact, counting, goal, page, recorded
 from mlgo.project.budget import Allowance
 from mlgo.project.build import Build
 from mlgo.project.compiler import Compiler
-from mlgo.project.compiling import Units
+from mlgo.project.compiling import OBJECTS, Units
 from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal, Measured
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.precompiled import headers_of, reads_precompiled_header
+from mlgo.project.profile import Profiler
 from mlgo.project.programs import Program, built_name, choose, is_question, programs_of
 from mlgo.project.relinking import REMOVED, Parts, Relinker
+from mlgo.project.rows import faster_rows
 from mlgo.project.size import has_brotli
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable_text
@@ -53,6 +55,7 @@ def give(
     build = Build(known.commands)
     programs = programs_of(build)
     runs = [counting.run_of(text, str(project)) for text in getattr(flags, "run", ())]
+    profiled = [counting.run_of(text, str(project)) for text in getattr(flags, "profile_run", ())]
     program = (_started(runs, programs) if not flags.program else None) or choose(
         programs, flags.program, sum(not is_question(output) for output in build.units)
     )
@@ -73,7 +76,7 @@ def give(
             ExitCode.NOTHING_PRODUCED,
         )
     scratch = cache / "scratch"
-    asked = _goal(compiler, flags, program, runs, scratch)
+    asked = _goal(compiler, flags, program, parts, runs, profiled, cache)
     notes = [*passed, *_notes(programs, program, project, parts, asked)]
     for note in notes:
         say(note)
@@ -124,8 +127,16 @@ def _first_with_units(build: Build, programs: Sequence[Program], parts: Parts) -
 
 
 def _goal(
-    compiler: Compiler, flags: argparse.Namespace, program: Program, runs: Sequence[counting.Run], scratch: pathlib.Path
+    compiler: Compiler,
+    flags: argparse.Namespace,
+    program: Program,
+    parts: Parts,
+    runs: Sequence[counting.Run],
+    profiled: Sequence[counting.Run],
+    cache: pathlib.Path,
 ) -> Goal:
+    """Args: profiled: runs for a profile; empty: `runs`."""
+    scratch = cache / "scratch"
     if flags.verb == "smaller":
         return goal.smaller(compiler, scratch / "size")
     if not runs:
@@ -137,9 +148,13 @@ def _goal(
             "has neither valgrind, nor perf with hardware counters",
             "Install valgrind (apt-get install valgrind)",
         )
-    return goal.faster(
-        counting.Runs(counter, program, runs, scratch / "runs", compiler.tool("llvm-strip")), counter.name
+    strip = compiler.tool("llvm-strip")
+    counted, shown = (
+        counting.Runs(counter, program, each, scratch / "runs", strip) for each in (runs, profiled or runs)
     )
+    rows = faster_rows((unit.words for unit in parts.units.values()), program.link.words)
+    profiler = Profiler(shown, not profiled, compiler, cache / OBJECTS)
+    return goal.faster(counted, counter.name, rows, profiler)
 
 
 def _notes(
@@ -234,11 +249,13 @@ def closing(
     price = f"{chosen.seconds or 0:.1f} CPU seconds for its units"
     if built.seconds:
         price += f", {(chosen.seconds or 0) / built.seconds:.2f} times the build's"
+    profile = [asked.profiler.explanation] if chosen.profile and asked.profiler else []
     config = shlex.quote(str(output / artefact.CONFIG))
     # Builds compile in other folders too. The page goes to other machines, so it names no folder of this one.
     flag = f"--config={config}" if output.is_absolute() else f'--config="$PWD"/{config}'
     return [
         f"{name}: {changes} with {chosen.row.name}" + (", against a build at -O0" if parts.unoptimized() else ""),
+        *profile,
         f"compile time: {price}{more}",
         f"to have it: mlgo build -- COMMAND after a clean, or {flag} for compiles and links ({output / artefact.PAGE})",
     ]

@@ -3,6 +3,7 @@
 mlgo/mlgo.cfg          for --config= in CFLAGS, CXXFLAGS and LDFLAGS
 mlgo/toolchain.cmake   for cmake --toolchain
 mlgo/DIGEST.decisions  decisions of a search, which mlgo.cfg names; the digest is that of the content
+mlgo/DIGEST.profdata   a profile of runs, the same
 mlgo/mlgo.json         what was measured, of which sources, with which compiler
 mlgo/report.html       the page
 mlgo/.cache            not checked in: recorded commands and objects
@@ -17,11 +18,12 @@ import json
 import os
 import pathlib
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.project.compiler import Compiler
 from mlgo.project.goal import Goal, Measured
+from mlgo.project.profile import profile_option
 from mlgo.project.tuning import decision_option
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically, write_error
@@ -88,35 +90,34 @@ def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None
     """
     files = {PAGE: page.encode("utf-8", "replace"), RESULT: encode_json(content)}
     if chosen is not None:
-        # The decisions first: mlgo.cfg never names a file that is not there.
-        if chosen.decisions:
-            files[_decisions_name(chosen)] = _encoded(chosen.decisions)
+        # What mlgo.cfg names comes first, so that it is there.
+        files |= {name: content for name, content, _ in _named_files(chosen)}
         text = f"# {chosen.row.name}: written by mlgo; {RESULT} says what was measured."
         files |= {TOOLCHAIN: _CMAKE.encode(), CONFIG: ("\n".join([text, *config_of(chosen)]) + "\n").encode()}
     write_all_atomically(folder, files)
     if chosen is None:
         for name in (CONFIG, TOOLCHAIN):
             (folder / name).unlink(missing_ok=True)
-    for path in folder.glob("*.decisions"):
+    for path in (*folder.glob("*.decisions"), *folder.glob("*.profdata")):
         if path.name not in files:
             path.unlink(missing_ok=True)
 
 
 def config_of(chosen: Measured) -> list[str]:
     """The lines of mlgo.cfg."""
-    lines = list(chosen.row.config)
-    if chosen.decisions:
-        # clang puts the folder of the file in the place of <CFGDIR>.
-        lines.append(decision_option(f"<CFGDIR>/{_decisions_name(chosen)}"))
-    return lines
+    # clang puts the folder of the file in the place of <CFGDIR>.
+    return [*chosen.row.config, *(option(f"<CFGDIR>/{name}") for name, _, option in _named_files(chosen))]
 
 
-def _decisions_name(chosen: Measured) -> str:
-    return f"{hashlib.sha256(_encoded(chosen.decisions)).hexdigest()[:16]}.decisions"
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+def _named_files(chosen: Measured) -> list[tuple[str, bytes, Callable[[str], str]]]:
+    """The files that mlgo.cfg names: (name, content, line for a path)."""
+    decisions = chosen.decisions.encode("utf-8", "surrogateescape")
+    files = ((decisions, "decisions", decision_option), (chosen.profile, "profdata", profile_option))
+    return [
+        (f"{hashlib.sha256(content).hexdigest()[:16]}.{suffix}", content, option)
+        for content, suffix, option in files
+        if content
+    ]
 
 
 def content_of(
@@ -133,7 +134,7 @@ def content_of(
     rows = [
         {
             "name": one.row.name,
-            "options": list(one.row.config),
+            "options": config_of(one),
             goal.kind: dict(one.figures) if one.figures else None,
             "compile_seconds": None if one.seconds is None else round(one.seconds, 2),
             "not_measured": one.why_not,

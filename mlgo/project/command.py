@@ -1,7 +1,7 @@
 """Makes a project smaller or faster with one command in front of its build.
 
     mlgo smaller -- make -j8                     # runs the build, then measures what makes its largest program smaller
-    mlgo faster --run='./prog input' -- make     # what makes this run execute less
+    mlgo faster --run='./prog input' -- make     # what makes this run execute less, also with a profile of it
     mlgo faster -- make                          # the same without a run, as an estimate: each function called once
     mlgo smaller --program=libx.so -- ninja      # of another program or shared library
     mlgo smaller                                 # measures again what the last build made
@@ -29,7 +29,7 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.printable import printable_message
 
 #: Without --budget. All variants of a small project fit into the seconds.
-_BUDGET = Allowance(times=2.0, seconds=30.0)
+_BUDGET = {"smaller": Allowance(times=2.0, seconds=30.0), "faster": Allowance(times=6.0, seconds=30.0)}
 
 
 def main(arguments: Sequence[str], prefix: pathlib.Path) -> int:
@@ -81,9 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     for each in (smaller, faster):
         text = "program or shared library, by the end of its path. Default: the one with most code, tests last"
         each.add_argument("--program", metavar="NAME", help=text)
+        default = _BUDGET["smaller" if each is smaller else "faster"]
         text = (
             "CPU time of all compiles, in times of the build's; at least one compile. Default:"
-            f" {_BUDGET.times:g}, and {_BUDGET.seconds:g} seconds where that is more"
+            f" {default.times:g}, and {default.seconds:g} seconds where that is more"
         )
         each.add_argument("--budget", metavar="N", type=float, help=text)
         text = "compiles at a time. Default: the number of cores"
@@ -98,6 +99,10 @@ def _parser() -> argparse.ArgumentParser:
         " once, or as often as a profile that the build uses says. An estimate is no measurement"
     )
     faster.add_argument("--run", metavar="COMMAND", action="append", default=[], help=text)
+    text = (
+        "a command as --run, for the profile with which variants are compiled. May be repeated. Default: those of --run"
+    )
+    faster.add_argument("--profile_run", metavar="COMMAND", action="append", default=[], help=text)
     return parser
 
 
@@ -116,9 +121,12 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
 
 
 def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) -> int:
-    budget = _BUDGET if flags.budget is None else Allowance(flags.budget)
+    budget = _BUDGET[flags.verb] if flags.budget is None else Allowance(flags.budget)
     if not budget.times > 0:
         raise RunError(f"--budget={budget.times:g}", "is not above 0", "Give times of the build's CPU time, such as 2")
+    if flags.verb == "faster" and flags.profile_run and not flags.run:
+        remedy = "Give the command that is counted too: --run='./prog input'"
+        raise RunError("--profile_run", "makes a profile for what --run counts, and there is no --run", remedy)
     if flags.link and not flags.compile_commands:
         raise RunError("--link", "belongs to --compile_commands", "Links of a build behind -- are seen")
     if flags.compile_commands and command:

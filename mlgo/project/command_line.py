@@ -174,10 +174,12 @@ def _compile_of(link: Link, given: Mapping[int, GivenWord], place: int, seconds:
     return Compile(link.tool, link.directory, words, source, output, link.by, seconds, assembles=False)
 
 
-def is_optimized(words: Sequence[str]) -> bool:
-    """Whether the last level among the options of a compile is above -O0."""
+def last_level(words: Sequence[str]) -> str:
+    """The level of a compile, such as "2", "s" or "fast"; "0" where none is given."""
     levels = [one for one in parse_driver(words) if is_level(one)]
-    return bool(levels) and levels[-1].name != "-O0" and levels[-1].value != "0"
+    if not levels:
+        return "0"
+    return levels[-1].value or levels[-1].name[2:] or "1"
 
 
 def is_output(given: GivenWord) -> bool:

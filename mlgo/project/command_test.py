@@ -66,6 +66,11 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual(code, 2, text)
                 self.assertIn(f"mlgo {verb}: runs in a build of another `mlgo`", text)
 
+    def test_a_profile_for_nothing(self):
+        code, text = self.said("faster", "--profile_run=./p x", "--", "true")
+        self.assertEqual(code, 2)
+        self.assertIn("there is no --run. Give the command that is counted too", text)
+
     def test_a_copy_of_the_launcher_alone(self):
         launcher = pathlib.Path(__file__).with_name("launcher.py")
         shutil.copyfile(launcher, self.folder / "mlgo.py")

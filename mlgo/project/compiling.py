@@ -26,6 +26,8 @@ from mlgo.run.files import write_error
 
 #: Below the folder of the cache: headers that are precompiled again; of no use after the process.
 HEADERS = "scratch/headers"
+#: Below the folder of the cache.
+OBJECTS = "objects"
 _FORMAT = 4
 _TAKEN = "-mlgo-decisions-taken"
 _COSTS = "-mlgo-executed-cost-file"
@@ -74,7 +76,7 @@ class Units:
         self._compiler, self._headers, self._with_costs = compiler, headers or {}, with_costs
         self._precompiler = Precompiler(compiler, folder / HEADERS)
         self._identity = compiler.digest()
-        self._objects = folder / "objects"
+        self._objects = folder / OBJECTS
         self._entries = folder / "units"
         self._digests: dict[str, str | None] = {}
         #: Output of a unit -> the files that its compile read.

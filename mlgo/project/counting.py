@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mlgo.project.command_line import Link
@@ -176,39 +176,52 @@ class Runs:
             raise RunError("the run", "printed something else than with the build's program", "This row is left out")
         return {**totals, "code": code_bytes(image) or 0}
 
+    def execute(self, image: pathlib.Path, variables: Mapping[str, str]) -> None:
+        """Runs the program without counting. Raises: RunError: a run fails."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        for run in self._runs:
+            with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+                self._printed(run, image, pathlib.Path(folder), [], variables)
+
+    def _printed(
+        self, run: Run, image: pathlib.Path, folder: pathlib.Path, before: Sequence[str], variables: Mapping[str, str]
+    ) -> str:
+        """Runs the program with words before the command; a digest of what it printed."""
+        words, own = self._command(run, image, folder)
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            try:
+                done = subprocess.run(
+                    [*before, *words],
+                    cwd=run.directory,
+                    env={**os.environ, **own, **variables},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=errors,
+                    timeout=_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired as error:
+                wrong = f"did not end within {_SECONDS} s"
+                raise RunError(f"--run={run.text}", wrong, "Give it less to do") from error
+            output.seek(0)
+            errors.seek(0)
+            last = errors.read()[-200:].decode("utf-8", "replace").strip()
+            if done.returncode:
+                if not last and _has_unread_debug_information(folder):
+                    last = "valgrind cannot read the debug information of a library that it loads"
+                wrong = f"ended with exit code {done.returncode}: {last}"
+                raise RunError(f"--run={run.text}", wrong, "Correct it")
+            return hashlib.sha256(output.read()).hexdigest()
+
     def _count(self, run: Run, image: pathlib.Path) -> tuple[str, Sequence[int]]:
         self._scratch.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-            words, environment = self._command(run, image, pathlib.Path(folder))
             if self._counter is CACHEGRIND:
                 log = f"--log-file={folder}/log.%p"
                 before = ["valgrind", *_CACHEGRIND, f"--cachegrind-out-file={folder}/counts.%p", log]
             else:
                 before = ["perf", *_PERF, "-o", f"{folder}/counts", "--"]
-            with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-                try:
-                    done = subprocess.run(
-                        [*before, *words],
-                        cwd=run.directory,
-                        env={**os.environ, **environment},
-                        stdin=subprocess.DEVNULL,
-                        stdout=output,
-                        stderr=errors,
-                        timeout=_SECONDS,
-                        check=False,
-                    )
-                except subprocess.TimeoutExpired as error:
-                    wrong = f"did not end within {_SECONDS} s"
-                    raise RunError(f"--run={run.text}", wrong, "Give it less to do") from error
-                output.seek(0)
-                errors.seek(0)
-                digest = hashlib.sha256(output.read()).hexdigest()
-                last = errors.read()[-200:].decode("utf-8", "replace").strip()
-            if done.returncode:
-                if not last and _has_unread_debug_information(pathlib.Path(folder)):
-                    last = "valgrind cannot read the debug information of a library that it loads"
-                wrong = f"ended with exit code {done.returncode}: {last}"
-                raise RunError(f"--run={run.text}", wrong, "Correct it")
+            digest = self._printed(run, image, pathlib.Path(folder), before, {})
             if self._is_library() and self._counter is CACHEGRIND and not _loaded_from(pathlib.Path(folder)):
                 name = _shared_name(self._program.link)
                 remedy = "Run a program that finds it by LD_LIBRARY_PATH, without an RPATH, as `readelf -d` shows it"

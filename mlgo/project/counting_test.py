@@ -7,7 +7,9 @@ import unittest
 from unittest import mock
 
 from mlgo.project.command_line import Link
+from mlgo.project.compiler import Compiler
 from mlgo.project.counting import CACHEGRIND, Runs, cachegrind_counts, perf_count, program_named_by, run_of
+from mlgo.project.profile import Profiler
 from mlgo.project.programs import Program
 from mlgo.run.exit_codes import RunError
 
@@ -86,6 +88,23 @@ class CountingTest(unittest.TestCase):
         for text in ("cat input | ./prog", "(./prog)"):
             with self.assertRaisesRegex(RunError, "Write {} where the program stands"):
                 self.runs(text)
+
+    def test_a_profile_of_all_runs(self):
+        # The program and llvm-profdata are fakes; the last one writes its words and what it reads.
+        text = 'echo "$1" > "${LLVM_PROFILE_FILE%%%m*}$1.profraw"\n'
+        tool = self.script("bin/llvm-profdata", 'shift; out=$3; shift 3; cat "$@" > "$out"\n')
+        folder = self.folder / "objects"
+        profiler = Profiler(self.runs("./prog one", "env -- {} two"), True, Compiler(tool.parent.parent), folder)
+        made = profiler.profile_of(self.script("instrumented", text))
+        self.assertEqual((made.read_text(), made.suffix), ("one\ntwo\n", ".profdata"))
+        self.assertEqual(os.listdir(folder), [made.name])
+        for text, wrong in ((":", "the run: writes no profile"), ("exit 3", "ended with exit code 3")):
+            with self.assertRaisesRegex(RunError, wrong):
+                profiler.profile_of(self.script("instrumented", text))
+        tool.write_text("#!/bin/sh\necho error: x.profraw: bad >&2\nexit 1\n")
+        with self.assertRaisesRegex(RunError, "merging the profile: error: x.profraw: bad"):
+            profiler.profile_of(self.script("instrumented", 'echo > "${LLVM_PROFILE_FILE%%%m*}x.profraw"\n'))
+        self.assertEqual(os.listdir(folder), [made.name])
 
     def test_a_run_that_fails(self):
         with self.assertRaisesRegex(RunError, "ended with exit code 3: wrong"):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from mlgo.project.compiler import Compiler
 from mlgo.project.counting import Runs
 from mlgo.project.estimate import Estimate
-from mlgo.project.rows import FASTER_ROWS, SMALLER_ROWS, Row
+from mlgo.project.profile import Profiler
+from mlgo.project.rows import ESTIMATED_ROWS, SMALLER_ROWS, Row
 from mlgo.project.size import size_of
 
 Figures = Mapping[str, int]
@@ -31,6 +32,7 @@ class Measured:
       why_not: why it was not measured.
       refused: source -> why the object of the build stands in its place.
       decisions: text of the decision file that it was compiled with.
+      profile: content of the profile that it was compiled with.
     """
 
     row: Row
@@ -39,6 +41,7 @@ class Measured:
     why_not: str = ""
     refused: dict[str, str] = dataclasses.field(default_factory=dict)
     decisions: str = ""
+    profile: bytes = b""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Goal:
       decides: the figures whose sum a better row has less of.
       least_gain: a gain below this share is none; rows that differ by less than this are equal.
       better, explanation: for the page.
+      profiler: makes the profile for rows that need one.
     """
 
     verb: str
@@ -64,6 +68,7 @@ class Goal:
     least_gain: float
     better: str
     explanation: str
+    profiler: Profiler | None = None
 
     @property
     def estimate(self) -> Estimate | None:
@@ -134,19 +139,21 @@ def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
     )
 
 
-def faster(runs: Runs, counter: str) -> Goal:
+def faster(runs: Runs, counter: str, rows: Sequence[Row], profiler: Profiler | None = None) -> Goal:
     """Fewer executed instructions and data references."""
     figures = runs.counted
     return Goal(
         "faster",
         "counts",
         runs.figures_of,
-        FASTER_ROWS,
+        rows,
         figures,
         _LEAST_COUNTS,
         "executes less",
         f"What the runs execute, counted by {counter}: {' and '.join(figures)}. Their sum decides. Code: bytes of "
-        "executable sections. Counts are no times: run your benchmarks.",
+        "executable sections. Counts are no times: run your benchmarks. "
+        f"{profiler.explanation if profiler else ''}",
+        profiler,
     )
 
 
@@ -156,7 +163,7 @@ def faster_by_estimate(estimate: Estimate) -> Goal:
         "faster",
         "estimates",
         estimate,
-        FASTER_ROWS,
+        ESTIMATED_ROWS,
         estimate.counted,
         _LEAST_COUNTS,
         "executes less",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import pathlib
 from collections.abc import Callable, Sequence
@@ -12,9 +13,10 @@ from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import REMEDY, Estimate
 from mlgo.project.goal import Figures, Goal, Measured
 from mlgo.project.page import percent
+from mlgo.project.profile import profile_option
 from mlgo.project.programs import Program, built_name
 from mlgo.project.relinking import Parts, Relinker
-from mlgo.project.rows import AS_BUILT, POLICY_FLAGS, SAME_OPTIONS, Row, makes_code, with_own_linker
+from mlgo.project.rows import AS_BUILT, INSTRUMENTED, POLICY_FLAGS, SAME_OPTIONS, Row, makes_code, with_own_linker
 from mlgo.project.tuning import Tuned, tune
 from mlgo.run.exit_codes import RunError
 
@@ -56,6 +58,7 @@ class Measuring:
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
         self._absent: Objects | None = None
+        self._profile: tuple[pathlib.Path | None, str] | None = None
 
     def _base(self) -> float:
         """CPU seconds of the build's compiles of this program."""
@@ -111,6 +114,31 @@ class Measuring:
         return measured
 
     def _row(self, row: Row) -> Measured:
+        if not row.is_profiled:
+            return self._measured(row)
+        self._profile = self._profile or self._made_profile()
+        profile, why = self._profile
+        if profile is None:
+            return Measured(row, None, why_not=why)
+        flags = (*(row.compile_flags or ()), profile_option(str(profile)))
+        found = self._measured(dataclasses.replace(row, compile_flags=flags))
+        return dataclasses.replace(found, row=row, profile=profile.read_bytes())
+
+    def _made_profile(self) -> tuple[pathlib.Path | None, str]:
+        """A profile of the runs, or why there is none."""
+        if self._goal.profiler is None:
+            return None, "there is no run to make a profile of"
+        objects, why = self._objects(INSTRUMENTED)
+        if why:
+            return None, why
+        try:
+            profile = self._goal.profiler.profile_of(self._link(INSTRUMENTED, objects)[0])
+        except RunError as error:
+            return None, f"{error.subject}: {error.wrong}"
+        self._relinker.units.used.add(profile)
+        return profile, ""
+
+    def _measured(self, row: Row) -> Measured:
         if row.is_tuned:
             objects, why = self._searched(), ""
             if self._tuned is None:
@@ -191,14 +219,8 @@ class Measuring:
     def _linked(
         self, measure: Callable[[pathlib.Path], Figures], row: Row, objects: Objects, refused: dict[str, str]
     ) -> Measured:
-        link = self._program.link
-        if refused.keys() & self._parts.absent:
-            instead = {output: one for output, one in self._built_again().items() if output in refused}
-            objects = {**objects, **instead}
         try:
-            # As `mlgo build` does: links compile too, the bitcode of -flto.
-            linked, seconds = self._relinker.link(link, objects, row.config, built_name(self._program))
-            self.budget.settle(0.0, seconds)
+            linked, seconds = self._link(row, objects)
             self._check_exports(linked)
             figures = measure(linked)
         except RunError as error:
@@ -208,10 +230,21 @@ class Measuring:
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
         compiled = row.compile_flags is not None
         total = sum(one.seconds for one in objects.values()) if compiled else self._base()
-        if makes_code((*row.link_flags, *link.words)):
+        if makes_code((*row.link_flags, *self._program.link.words)):
             total += seconds
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
         return Measured(row, figures, total, "", refused, decisions)
+
+    def _link(self, row: Row, objects: Objects) -> tuple[pathlib.Path, float]:
+        """The program of these objects, and the CPU seconds of its link. Raises: RunError: the linker refuses."""
+        refused = {output for output, one in objects.items() if one.object is None}
+        if refused & self._parts.absent:
+            instead = {output: one for output, one in self._built_again().items() if output in refused}
+            objects = {**objects, **instead}
+        # As `mlgo build` does: links compile too, the bitcode of -flto.
+        linked, seconds = self._relinker.link(self._program.link, objects, row.config, built_name(self._program))
+        self.budget.settle(0.0, seconds)
+        return linked, seconds
 
     @functools.cached_property
     def _exported(self) -> set[str]:

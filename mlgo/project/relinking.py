@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from mlgo.project import child
 from mlgo.project.budget import Budget
 from mlgo.project.build import Build, is_archive, linked_inputs
-from mlgo.project.command_line import Compile, Link, compiles_of, is_optimized, without_language
+from mlgo.project.command_line import Compile, Link, compiles_of, last_level, without_language
 from mlgo.project.compiler import LLD, Compiler
 from mlgo.project.compiling import Compiled, Units, quoted
 from mlgo.project.progress import Progress
@@ -53,7 +53,7 @@ class Parts:
 
     def unoptimized(self) -> int:
         """The number of units at -O0, which is clang's level where none is given."""
-        return sum(not is_optimized(unit.words) for unit in self.units.values())
+        return sum(last_level(unit.words) == "0" for unit in self.units.values())
 
     def compiled_by(self, link: Link, path: str) -> str | None:
         """Output of the unit whose source at `path` a link compiles itself; None: there is none."""

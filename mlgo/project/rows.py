@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from mlgo.project.command_line import last_level
 from mlgo.project.compiler import LLD
 
 #: Options of clang in a configuration file come before those of the command line, whose level would win. cc1 takes its
 #: last level, and -Xclang comes last. The driver vectorises loops at -O2 and not at -Oz. The objects are those of -Oz.
 _SMALLEST = ("-Xclang -Oz", "-fno-vectorize")
+_FASTEST = ("-Xclang -O3",)
+_FASTEST_LEVELS = ("3", "4", "fast")
+#: Options with which a build makes or uses a profile of its own.
+_OWN_PROFILE = ("-fprofile-", "-fcs-profile-", "-fauto-profile", "-fcoverage-", "-fpseudo-probe", "--coverage")
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _POLICY = ("-mllvm -enable-ml-inliner=release",)
 _OUTLINER = ("-mllvm -enable-machine-outliner=always",)
@@ -19,6 +24,13 @@ _COLLECT = ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
 _FOLD = (*LLD, "-Wl,--icf=safe")
 #: The objects hold machine code too, for what reads them without LLVM's plug-in: strip, nm, ld -r, users of an archive.
 _THIN = ("-flto=thin", "-ffat-lto-objects")
+
+#: Static functions are named with their file but without its folder, so that the profile fits where another machine
+#: builds. Threads count correctly.
+_PROFILE_NAMES = ("-mllvm -static-func-full-module-prefix=false",)
+_INSTRUMENTED = ("-fprofile-generate", "-fprofile-update=atomic", *_PROFILE_NAMES)
+#: Code that was edited after the runs has no profile.
+_PROFILED = (*_PROFILE_NAMES, "-Wno-backend-plugin", "-Wno-profile-instr-unprofiled", "-Wno-profile-instr-out-of-date")
 
 _EVICTION_POLICY = ("-mllvm -regalloc-enable-advisor=release",)
 _CALLEE_SAVED_COST = ("-mllvm -mlgo-callee-saved-cost=32768",)
@@ -46,6 +58,7 @@ class Row:
         flags.
       can_be_chosen: whether mlgo.cfg may become this row.
       is_tuned: compiled with the decisions that a search found before.
+      is_profiled: compiled with a profile of runs.
     """
 
     name: str
@@ -54,6 +67,7 @@ class Row:
     factor: float
     can_be_chosen: bool = True
     is_tuned: bool = False
+    is_profiled: bool = False
 
     @property
     def config(self) -> tuple[str, ...]:
@@ -102,10 +116,39 @@ SMALLER_ROWS = (
 )
 
 _SPEED_FLAGS = (*_EVICTION_POLICY, *_CALLEE_SAVED_COST)
+_POLICY_ROW = Row("policy, callee-saved cost (mlgo-speed.cfg)", _SPEED_FLAGS, (), 1.0)
+_COST_ROW = Row("callee-saved cost", _CALLEE_SAVED_COST, (), 1.0)
 # Factors measured on Lua's lvm.c (release/search/README.md): 1.3 for 2 allocations, 3.1 for 18.
-FASTER_ROWS = (
-    Row("callee-saved cost", _CALLEE_SAVED_COST, (), 1.0),
-    Row("policy, callee-saved cost (mlgo-speed.cfg)", _SPEED_FLAGS, (), 1.0),
+_ALLOCATION_ROWS = (
     Row("policy, callee-saved cost, 2 allocations", (*_SPEED_FLAGS, allocations(2)), (), 1.3),
     Row("policy, callee-saved cost, 18 allocations", (*_SPEED_FLAGS, allocations(18)), (), 3.1),
 )
+#: What a profile is made with.
+INSTRUMENTED = Row("instrumented", _INSTRUMENTED, _INSTRUMENTED, 1.1, can_be_chosen=False)
+# What gains most for its price comes first; a profile takes the compile of the instrumented program too.
+FASTER_ROWS = (
+    _POLICY_ROW,
+    Row("profile", _PROFILED, (), 1.0, is_profiled=True),
+    Row("profile, ThinLTO", (*_PROFILED, *_THIN), (*_THIN, *LLD), 1.2, is_profiled=True),
+    Row("-O3", _FASTEST, (), 1.1),
+    Row("ThinLTO", _THIN, (*_THIN, *LLD), 1.2),
+    _COST_ROW,
+    *_ALLOCATION_ROWS,
+)
+#: Of an estimate, which has no runs for a profile and sees no link.
+ESTIMATED_ROWS = (_COST_ROW, _POLICY_ROW, *_ALLOCATION_ROWS)
+
+
+def faster_rows(units: Iterable[Sequence[str]], link: Iterable[str]) -> list[Row]:
+    """The rows that may change a build. Args: units, link: the words of its compiles and of its link."""
+    words = [list(one) for one in units]
+    has_profile = any(word.startswith(_OWN_PROFILE) for one in words for word in one)
+    is_fastest = all(last_level(one) in _FASTEST_LEVELS for one in words)
+    makes_all = makes_code(link)
+    return [
+        row
+        for row in FASTER_ROWS
+        if not (row.is_profiled and has_profile)
+        and not (row.compile_flags == _FASTEST and is_fastest)
+        and not (makes_all and set(_THIN) <= set(row.link_flags))
+    ]

@@ -10,13 +10,15 @@ import unittest
 from mlgo.corpus.elf import SHT_DYNSYM, SHT_STRTAB
 from mlgo.project.budget import Allowance
 from mlgo.project.command_line import Compile, Link
-from mlgo.project.compiling import Compiled
+from mlgo.project.compiler import Compiler
+from mlgo.project.compiling import Compiled, Units
 from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal
 from mlgo.project.measuring import Measuring, rows_not_tried
+from mlgo.project.profile import Profiler
 from mlgo.project.programs import Program
 from mlgo.project.relinking import Parts, Relinker
-from mlgo.project.rows import SMALLER_ROWS, Row
+from mlgo.project.rows import FASTER_ROWS, INSTRUMENTED, SMALLER_ROWS, Row, faster_rows
 from mlgo.run.exit_codes import RunError
 
 ROWS = (
@@ -60,6 +62,7 @@ class FakeRelinker(Relinker):
 
     def __init__(self, folder):
         self.folder, self.compiled, self.linked = folder, [], 0
+        self.units = Units(Compiler(folder), folder / "cache")
 
     def compile(self, flags, budget, seconds, factor, name, say, only=None):
         if only is not None:
@@ -93,11 +96,27 @@ class FakeEstimate(Estimate):
         return {"code": 1, "file": 101 - len(self.seen)}
 
 
+class FakeProfiler(Profiler):
+    """Makes a file with the content of the instrumented program."""
+
+    def __init__(self, path):
+        self.path, self.made = path, 0
+
+    def profile_of(self, image):
+        self.made += 1
+        if self.path is None:
+            raise RunError("the run", "writes no profile", "")
+        self.path.write_bytes(image.read_bytes())
+        return self.path
+
+
 class MeasuringRowsTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.said = []
         (self.folder / "built").write_bytes(bytes(200))
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/clang").touch()
         self.goal = Goal(
             "smaller",
             "bytes",
@@ -169,6 +188,41 @@ class MeasuringRowsTest(unittest.TestCase):
         self.addCleanup(setattr, FakeRelinker, "refused", None)
         _, measured = self.measure(9.0)
         self.assertIn("unknown argument", measured[1].why_not)
+
+    def test_rows_with_a_profile_share_one(self):
+        rows = [Row(name, (f"-{name}",), (), 1.0, is_profiled=True) for name in ("a", "b")]
+        profiler = FakeProfiler(self.folder / "x.profdata")
+        self.goal = dataclasses.replace(self.goal, rows=[ROWS[1], *rows], profiler=profiler)
+        _, measured = self.measure(9.0)
+        self.assertEqual((profiler.made, self.relinker.units.used), (1, {profiler.path}))
+        option = f'"-fprofile-use={profiler.path}"'
+        compiled = [("-s",), INSTRUMENTED.compile_flags, ("-a", option), ("-b", option)]
+        self.assertEqual(self.relinker.compiled, compiled)
+        # The row has no path of this machine; mlgo.cfg gets the file's name.
+        self.assertEqual([one.row for one in measured[2:]], rows)
+        self.assertEqual([one.profile for one in measured], [b"", b"", *2 * [profiler.path.read_bytes()]])
+
+    def test_rows_whose_profile_cannot_be_made(self):
+        rows = [Row("a", ("-a",), (), 1.0, is_profiled=True)]
+        for times, profiler, why in (
+            (9.0, None, "there is no run to make a profile of"),
+            (9.0, FakeProfiler(None), "the run: writes no profile"),
+            (1.5, FakeProfiler(None), "about 2.2 CPU seconds, and 1.0 of the budget of 3.0 are left"),
+        ):
+            self.goal = dataclasses.replace(self.goal, rows=[ROWS[1], *rows], profiler=profiler)
+            _, measured = self.measure(times)
+            self.assertEqual((measured[2].figures, measured[2].why_not), (None, why))
+
+    def test_rows_that_would_not_change_a_build(self):
+        all_rows = {row.name for row in FASTER_ROWS}
+        profiled, thin = {"profile", "profile, ThinLTO"}, {"ThinLTO", "profile, ThinLTO"}
+        for units, link, gone in (
+            ([["-O2"], ["-O3"]], [], set()),
+            ([["-O3"], ["-Ofast"]], [], {"-O3"}),
+            ([["-O2"], ["-O2", "-fprofile-use=x"]], [], profiled),
+            ([["-O2", "-flto"]], ["-flto", "a.o"], thin),
+        ):
+            self.assertEqual(all_rows - {row.name for row in faster_rows(units, link)}, gone, units)
 
     def test_an_estimate_compares_compiles_and_links_nothing(self):
         estimate = FakeEstimate()

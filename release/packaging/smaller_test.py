@@ -51,17 +51,18 @@ int main(int n, char **v) { int x[9] = {n, 2, 3}; return (a(x, 9) + b(n) + c(n) 
     "shared.c": "int shared(int x) { return 3 * x; }\n",
 }
 #: Writes what Cachegrind would: as many instructions as the program has bytes.
-COUNTER = """#!/bin/sh
+SIZE = '$(wc -c < "$(command -v "$1")")'
+COUNTER = f"""#!/bin/sh
 while :; do
     case $1 in
-    --cachegrind-out-file=*) out=${1#*=} ;;
+    --cachegrind-out-file=*) out=${{1#*=}} ;;
     -*) ;;
     *) break ;;
     esac
     shift
 done
 for process in 1 2; do
-    printf 'events: Ir Dr Dw\\nsummary: %s 10 5\\n' "$(wc -c < "$(command -v "$1")")" > "${out%\\%p}$process"
+    printf 'events: Ir Dr Dw\\nsummary: %s 10 5\\n' "{SIZE}" > "${{out%\\%p}}$process"
 done
 "$@" || [ $? -ge 1 ]
 """
@@ -215,11 +216,7 @@ class SmallerTest(unittest.TestCase):
 
     def test_what_a_run_executes(self):
         """With a counter that counts the bytes of the program."""
-        tool = self.scratch / "tools/valgrind"
-        tool.parent.mkdir(exist_ok=True)
-        tool.write_text(COUNTER)
-        tool.chmod(0o755)
-        self.environment["PATH"] = f"{tool.parent}:{self.environment['PATH']}"
+        self.add_counter(COUNTER)
         said = self.mlgo("faster", "--run=out/program", "--run=sh -c '! \"$0\"' {}", "--", "sh", "build.sh")
         result = self.result()
         self.assertEqual((result["asked"], result["program"]), ("faster", "out/program"))
@@ -227,6 +224,36 @@ class SmallerTest(unittest.TestCase):
         size = (self.project / "out/program").stat().st_size
         self.assertEqual(first["data references"], 60, said)
         self.assertGreaterEqual(first["instructions"], 2 * size)
+
+    def test_a_profile_of_a_run(self):
+        """With a counter to which the third program, the one with the profile, executes least."""
+        calls = self.scratch / "calls"
+        third = f"$(echo >> '{calls}'; test $(wc -l < '{calls}') = 3 && echo 5 || echo 9)"
+        self.add_counter(
+            COUNTER.replace("for process in 1 2; do", f"count={third}\nfor process in 1 2; do").replace(SIZE, "$count")
+        )
+        (self.project / "build.sh").write_text(BUILD.replace("-O2", "-O3"))
+        said = self.mlgo("faster", "--budget=100", "--run=sh -c '! \"$0\"' {}", "--", "sh", "build.sh")
+        rows = {row["name"]: row for row in self.result()["rows"]}
+        self.assertNotIn("-O3", rows)
+        for name in ("profile", "profile, ThinLTO"):
+            self.assertFalse(rows[name]["not_measured"], said)
+            self.assertIn("-fprofile-use=<CFGDIR>/", rows[name]["options"][-1])
+        self.assertEqual(self.result()["chosen"], "profile", said)
+        self.assertIn("The profile is of the runs that are counted", said)
+        (profile,) = (self.project / "mlgo").glob("*.profdata")
+        before = code_bytes(self.project / "out/program")
+        self.mlgo("build", "--", "sh", "build.sh")
+        self.assertLess(code_bytes(self.project / "out/program"), before)
+        profile.unlink()
+        self.assertIn("Error in reading profile", self.mlgo("build", "--", "sh", "build.sh"))
+
+    def add_counter(self, text):
+        tool = self.scratch / "tools/valgrind"
+        tool.parent.mkdir(exist_ok=True)
+        tool.write_text(text)
+        tool.chmod(0o755)
+        self.environment["PATH"] = f"{tool.parent}:{self.environment['PATH']}"
 
     def test_an_estimate_without_a_run(self):
         expected = self.direct()
