@@ -20,7 +20,7 @@ from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.precompiled import headers_of, reads_precompiled_header
 from mlgo.project.profile import Profiler
 from mlgo.project.programs import Program, built_name, choose, is_question, programs_of
-from mlgo.project.relinking import REMOVED, Parts, Relinker
+from mlgo.project.relinking import FOLDER_REMOVED, REMOVED, Parts, Relinker
 from mlgo.project.rows import faster_rows
 from mlgo.project.size import has_brotli
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -32,6 +32,11 @@ _CLEAN = "If its objects were there before the build, clean first. Otherwise nam
 KEEP = (
     "The build has to keep what it links. Of Go: mlgo smaller -- sh -c"
     " 'go build -a -work -ldflags=\"-linkmode=external -tmpdir=$(mktemp -d /tmp/go-link-XXXXXX)\"'"
+)
+
+_KEEP_FOLDER = (
+    "The build has to keep its folder. Of meson-python and scikit-build-core:"
+    " mlgo smaller -- pip install --no-build-isolation -Cbuild-dir=build ."
 )
 
 
@@ -72,7 +77,7 @@ def give(
         raise RunError(
             program.link.output,
             f"has no unit that clang can compile again: {reason}",
-            KEEP if reason == REMOVED else _CLEAN,
+            {REMOVED: KEEP, FOLDER_REMOVED: _KEEP_FOLDER}.get(reason, _CLEAN),
             ExitCode.NOTHING_PRODUCED,
         )
     scratch = cache / "scratch"

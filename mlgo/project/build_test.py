@@ -168,6 +168,14 @@ class BuildTest(unittest.TestCase):
         removed = {str(self.folder / name): "was removed after the link" for name in ("removed.a", "other.o")}
         self.assertEqual(parts.others, removed)
 
+    def test_a_folder_that_the_build_removed(self):
+        # As pip does; the source lies elsewhere.
+        unit = dataclasses.replace(self.unit("kept", b"kept"), directory=str(self.folder / "gone"))
+        link = self.link("kept.o")
+        parts = Parts(Build([unit, link]), link)
+        why = "the folder in which it was compiled was removed after the build"
+        self.assertEqual((parts.units, parts.others), ({}, {unit.source: why}))
+
     def test_an_archive_that_the_build_removed(self):
         unit, kept = self.unit("gone"), self.unit("kept", b"kept")
         given = [Archive(str(self.folder / "l/libx.a"), members) for members in ((unit.output,), (kept.output, "/z.o"))]

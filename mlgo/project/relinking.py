@@ -27,6 +27,7 @@ _OPENMP = "-fopenmp"
 _PROFILE = b"\xfflprofi\x81"
 #: Why an object cannot be compiled again, in `Parts.others`.
 REMOVED = "was removed after the link"
+FOLDER_REMOVED = "the folder in which it was compiled was removed after the build"
 
 
 class Parts:
@@ -104,6 +105,8 @@ class Parts:
             self.others[made.source] = "is assembly"
         elif not os.path.exists(made.source):
             self.others[made.source] = "is no longer there"
+        elif not os.path.isdir(made.directory):
+            self.others[made.source] = FOLDER_REMOVED
         else:
             self.units[made.output] = made
 
