@@ -29,7 +29,7 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.printable import printable_message
 
 #: Without --budget. All variants of a small project fit into the seconds.
-_BUDGET = {"smaller": Allowance(times=2.0, seconds=30.0), "faster": Allowance(times=6.0, seconds=30.0)}
+_BUDGET = {"smaller": Allowance(times=2.0, seconds=30.0), "faster": Allowance(times=8.0, seconds=30.0)}
 
 
 def main(arguments: Sequence[str], prefix: pathlib.Path) -> int:
