@@ -1,15 +1,14 @@
 """Compares policies with each other on the same code.
 
     ./bazelw run //mlgo:compare -- models/inlining_for_size out/inlining
-    ./bazelw run //mlgo:compare -- old=out/old new=out/evaluation --output=comparison.md --html=comparison.html
+    ./bazelw run //mlgo:compare -- old=out/old new=out/evaluation --output=comparison.md
     ./bazelw run //mlgo:compare -- models/inlining_for_size out/inlining --fail_if_worse_than=0.1%      # for CI
     ./bazelw run //mlgo:compare -- out/evaluation                               # its sides with each other
 
 Each argument is [NAME=]FOLDER: a result of //mlgo:evaluate, an ended training run, or a shipped policy. The first one
 is the reference. Figures are paired: each function, or each module of the linked image, under one policy is compared
 with the same one under the reference. Intervals are 95 % bootstraps over modules of the paired ratio. Negative is
-better. Functions or modules that one folder lacks are omitted for all and counted. Where both results counted what a
-program executes (evaluate --program), the counts decide, and the scores, which estimate them, stand beside.
+better. Functions or modules that one folder lacks are omitted for all and counted.
 
 Results with different problems, rewards, compilers or corpora cannot be compared.
 
@@ -21,10 +20,9 @@ from absl import flags
 
 from mlgo.flags.main import run_command
 from mlgo.pages.markdown import table_lines
-from mlgo.pages.rendering import html
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
-from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines, verdict_lines
+from mlgo.reporting.comparison_table import comparison_table, text_lines, verdict_lines
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.reading import read_folder
 from mlgo.run import files, flag_values, locate
@@ -35,12 +33,11 @@ from mlgo.run.tabular import markdown_text
 FLAGS = flags.FLAGS
 
 flags.DEFINE_string("output", None, "File for the table as Markdown. Default: none.")
-flags.DEFINE_string("html", None, "File for the comparison as a page. Default: none.")
 flags.DEFINE_string(
     "fail_if_worse_than",
     None,
     "Percentage, such as 0.1%: exit code 12 when a policy is worse than the first by more than this on a corpus, in the"
-    " first measure of the verdict: linked code, executed instructions, or the weighted sum of the scores.",
+    " first measure of the verdict: linked code or the weighted sum of the scores.",
 )
 flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.", lower_bound=0)
 
@@ -53,17 +50,15 @@ def main(arguments: list[str]) -> int:
         not_shared = comparison.left_out_corpora(contenders)
         table = comparison_table(pairings)
     show(["Paired by function or module; negative is better:", "", *text_lines(table), ""])
-    show([line for _, line in verdict_lines(pairings)])
+    show(verdict_lines(pairings))
     if not_shared:
         show([f"Omitted corpora, not measured for all: {', '.join(not_shared)}"])
     for corpus, left_out in {pairing.corpus: pairing.left_out for pairing in pairings if pairing.left_out}.items():
         show([f"{corpus}: omitted functions or modules, not measured for all: {left_out}"])
     if FLAGS.output:
-        verdicts = [f"- {markdown_text(line)}" for _, line in verdict_lines(pairings)]
+        verdicts = [f"- {markdown_text(line)}" for line in verdict_lines(pairings)]
         lines = "\n".join([*table_lines(table), "", *verdicts]) + "\n"
         files.write_atomically(locate.user_path(FLAGS.output), lines.encode("utf-8", "replace"))
-    if FLAGS.html:
-        files.write_atomically(locate.user_path(FLAGS.html), html(comparison_page(contenders, pairings, not_shared)))
     worse = [] if allowed is None else comparison.worse_than(pairings, allowed)
     if worse:
         show([f"Worse than {contenders[0].name} by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}"])

@@ -4,9 +4,6 @@
     ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy
     ./bazelw run //mlgo:evaluate -- --policy=mine=out/inlining/policy --corpus=/data/a --inline_thresholds=5,15,25,50
 
-    ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=out/eviction/policy --corpus=/data/jq \\
-        --program=/data/jq.json                                          # score and executed instructions together
-
 The development clang compiles every module under the default and under every policy. For inlining, the objects of a
 corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
 misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
@@ -17,16 +14,16 @@ callee-saved registers that mlgo-speed.cfg has (docs/adr/0006), --csr_first_time
     ./bazelw run //mlgo:evaluate -- --corpus=/data/a --compiler=search=bazel-bin/release/clang,-mllvm,-mlgo-search=8
 
 The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
-that it rests on; where one claims a gain and another a loss, it says so. --program adds what programs execute.
+that it rests on; where one claims a gain and another a loss, it says so.
 
 Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables: modules.csv (the compared
 scores) and functions.csv (code bytes of each function). Negative changes are better. Intervals are bootstraps over
 modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when it
-is started again, and one with further policies, sides, corpora or programs measures only these. A folder that holds
-other results is refused.
+is started again, and one with further policies, sides or corpora measures only these. A folder that holds other
+results is refused.
 
-Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
-counted, 12 worse than --fail_if_worse_than allows or builds of a program behave differently, 130 interrupted.
+Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed, 12 worse than
+--fail_if_worse_than allows, 130 interrupted.
 """
 
 from absl import flags
@@ -56,28 +53,22 @@ from mlgo.flags.compiling import (
     define_gin_flags,
     define_module_filter,
 )
-from mlgo.flags.counting import counting_inputs, counts_from_flags, define_counting_flags, programs_from_flags
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags, held_out_corpus
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem, problem_names
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.progress import show
 from mlgo.score.problem_score import score_of
 
 FLAGS = flags.FLAGS
 
 #: What a later command in the same folder may name more of.
-_GROWS = (
-    *("inputs", "inputs.corpora", "inputs.policies", "inputs.compilers", "inputs.programs"),
-    "configuration.sides",
-)
+_GROWS = ("inputs", "inputs.corpora", "inputs.policies", "inputs.compilers", "configuration.sides")
 
 define_compiler_flags()
 define_gin_flags()
 define_measuring_flags()
-define_counting_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policies are for: {', '.join(problem_names())}.")
 flags.DEFINE_multi_string("policy", [], "Folder of a policy, as [NAME=]FOLDER; repeatable.")
 flags.DEFINE_multi_string(
@@ -121,7 +112,6 @@ def main(arguments: list[str]) -> int:
     links = score_of(problem).links_images
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER") if links else None
     allowed = flag_values.parse_percent("--fail_if_worse_than", FLAGS.fail_if_worse_than)
-    programs = programs_from_flags(problem)
     # Last, for a corpus that is given by its label may have to be compiled.
     paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
     corpora = {
@@ -133,7 +123,6 @@ def main(arguments: list[str]) -> int:
         "policies": dict(policies.digests),
         "compilers": {side.name: side.compiler_digest() for side in others},
         **({"linker": program_identity(linker)} if linker is not None else {}),
-        **counting_inputs(programs),
     }
     settings = {
         "sides": {side.name: list(side.flags) for side in sides},
@@ -148,18 +137,15 @@ def main(arguments: list[str]) -> int:
         found = [
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
-        counts = counts_from_flags(programs, folder, policies, model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang_digest}
     described |= {"compilers": {side.name: [side.compiler_digest(), *side.flags] for side in others}} if others else {}
     names = [side.name for side in sides]
-    results = Results(found, names, policies.digests, described, counts.ratios(names), counts.to_json())
-    results.write(folder.path, _flags_of, Demangler.of_command())
-    show(counts.lines())
+    Results(found, names, policies.digests, described).write(folder.path, _flags_of, Demangler.of_command())
     used = [side.name for side in with_costs(with_policies, costs)] if costs else list(policies.digests)
     worse = [] if allowed is None else worse_than(found, used, allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
-    return ExitCode.OUTPUT_DIFFERS if worse else counts.exit_code
+    return ExitCode.OUTPUT_DIFFERS if worse else ExitCode.DONE
 
 
 def _other_compilers(problem: Problem, policies: Policies) -> list[Side]:

@@ -242,7 +242,7 @@ def _own_policies(models: pathlib.Path, lto: Sequence[str]) -> list[Side]:
     policies = Policies.load(paths, problem)
     clang = locate.program(FLAGS.development_clang, "--development_clang", variable="").resolve()
     preflight(clang, problem)
-    return policies.program_sides(clang, policies.models_in(models))[1:]
+    return policies.program_sides(clang, policies.models_in(models))
 
 
 def _perf(is_timed: bool) -> Perf | None:

@@ -78,7 +78,7 @@ compare() {
   ./bazelw run "${options[@]}" //mlgo:evaluate -- --problem="$problem" --policy=reference="$reference" --policy=proposed="$policy" \
     ${CORPUS:+--corpus="$CORPUS"} --output_dir=out/ci/evaluation
   ./bazelw run "${options[@]}" //mlgo:report -- out/ci/evaluation --output=out/ci/report.html
-  ./bazelw run "${options[@]}" //mlgo:compare -- out/ci/evaluation --output=out/ci/comparison.md --html=out/ci/comparison.html \
+  ./bazelw run "${options[@]}" //mlgo:compare -- out/ci/evaluation --output=out/ci/comparison.md \
     --fail_if_worse_than="${ALLOWED:-0.1%}" || code=$?
   [ ! -e out/ci/comparison.md ] || cat out/ci/comparison.md out/ci/report.md > out/ci/comment.md
   return $code

@@ -5,7 +5,7 @@ import functools
 import pathlib
 from collections.abc import Callable, Mapping
 
-from mlgo.evaluation.sides import DEFAULT, Side
+from mlgo.evaluation.sides import Side
 from mlgo.learning.network import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.policy.peer_policy import load_any_policy
@@ -49,12 +49,11 @@ class Policies:
         return lambda side: model_of(names[side.policy]) if side.policy else None
 
     def program_sides(self, clang: pathlib.Path, model_of: ModelOf) -> list[Side]:
-        """The development clang without a policy, which is the default, and with each policy, to build programs."""
-        found = [Side(DEFAULT, clang, decides_after_optimiser=self.problem.decides_after_optimiser)]
-        for side in self.sides(clang):
-            flags = self.problem.development_flags(None, str(model_of(side)))
-            found.append(dataclasses.replace(side, model_flags=tuple(flags)))
-        return found
+        """The development clang with each policy, to build programs."""
+        return [
+            dataclasses.replace(side, model_flags=tuple(self.problem.development_flags(None, str(model_of(side)))))
+            for side in self.sides(clang)
+        ]
 
     def _policy(self, name: str) -> str:
         return f"{self.problem.name} {self.digests[name]}"

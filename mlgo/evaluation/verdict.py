@@ -1,15 +1,14 @@
 """The verdict on a policy from several measures, which names the measures that it rests on.
 
-Executed instructions that were counted come first: scores only estimate them, so an estimate contradicts no count. Of a
-score, the weighted sum leads, because a function counts in it by what it costs its program's owner; the geometric mean
-of its functions is beside it. P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the correct way to
+Of a score, the weighted sum leads, because a function counts in it by what it costs its program's owner; the geometric
+mean of its functions is beside it. P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the correct way to
 summarize benchmark results", CACM 29(3), 1986, argue for the mean, and J. E. Smith, "Characterizing computer
 performance with a single number", CACM 31(10), 1988, for the sum. A policy was 2.6 % better in the geometric mean of
 its functions and 9 % worse in their weighted sum: where one claims a gain and the other a loss, neither is called a
 gain here.
 
 Only claims contradict each other. The sign of an estimate whose interval contains 0 % is chance: with a true null as
-second measure, a rule by signs rejected 49 % of real gains, and with ten programs 96 %. verdict_test.py simulates both.
+second measure, a rule by signs rejected 49 % of real gains, as verdict_test.py simulates.
 
 An interval over few modules excludes 0 % too often by chance. In simulations without any effect (3,000 runs; effects of
 modules normal, and Student's t with 3 degrees of freedom) the intervals of statistics.py did so in 48 to 51 % of runs
@@ -19,14 +18,9 @@ with 2 modules, 24 to 26 % with 3, 12 to 13 % with 4, 7 % with 6, and 6 % with 8
 import dataclasses
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
 
-from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize_programs, summarize_projects
+from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize_projects
 from mlgo.evaluation.weighted_sum import WeightedSum
-
-#: What is known of a program.
-_Of = TypeVar("_Of")
-
 
 #: Modules from which on an interval keeps its promise; see above.
 MIN_MODULES = 8
@@ -86,8 +80,6 @@ class Evidence:
     low: float
     high: float
     judgement: Judgement  #: what it may claim alone.
-    #: whether programs were run and counted; else it is measured in the code, or estimated from it.
-    counted: bool = False
 
     @classmethod
     def of(cls, measure: str, summary: RatioSummary) -> "Evidence":
@@ -155,12 +147,12 @@ class Verdict:
 def verdict(evidence: Sequence[Evidence], code: float | None = None) -> Verdict:
     """The verdict that follows from `evidence`, whose first entry is the headline.
 
-    The measures disagree where one claims a gain and another a loss, unless the headline was counted.
+    The measures disagree where one claims a gain and another a loss.
     """
     if not evidence:
         return Verdict(Claim.TOO_SMALL, (), "nothing was compared", code)
     claims = {each.judgement.claim for each in evidence}
-    if not evidence[0].counted and {Claim.BETTER, Claim.WORSE} <= claims:
+    if {Claim.BETTER, Claim.WORSE} <= claims:
         return Verdict(Claim.DISAGREEING, tuple(evidence), "", code)
     judgement = evidence[0].judgement
     return Verdict(judgement.claim, tuple(evidence), judgement.reason, code)
@@ -171,27 +163,25 @@ def corpus_verdict(
     mean: RatioSummary | None,
     weighted: WeightedSum | None,
     linked: RatioSummary | None = None,
-    counts: Evidence | None = None,
     code: float | None = None,
 ) -> Verdict:
     """The verdict on one policy on one corpus. None: not measured.
 
-    Where the corpus was linked, the code of the image decides: it is what a user gets, and a sum already. Else what
-    programs executed decides, then the weighted sum of the scores, then their geometric mean.
+    Where the corpus was linked, the code of the image decides: it is what a user gets, and a sum already. Else the
+    weighted sum of the scores decides, then their geometric mean.
 
     Args: unit: of `mean`, "functions" or "modules"; code: ratio of the objects' code, for a score that is not about
       size.
     """
-    beside = [] if counts is None else [counts]
     if linked is not None:
-        return verdict([Evidence.of(f"linked code of {linked.modules} modules", linked), *beside])
+        return verdict([Evidence.of(f"linked code of {linked.modules} modules", linked)])
     estimates = []
     if weighted is not None:
         estimates.append(Evidence.of(f"the weighted sum of {weighted.summary.functions} {unit}", weighted.summary))
     if mean is not None:
         named = "their geometric mean" if estimates else f"the geometric mean of {mean.functions} {unit}"
         estimates.append(Evidence.of(named, mean))
-    return verdict([*beside, *estimates], code)
+    return verdict(estimates, code)
 
 
 def verdict_over_corpora(measures: Mapping[str, Sequence[RatioSummary | None]]) -> Verdict:
@@ -215,27 +205,6 @@ def _between_corpora(summaries: Sequence[RatioSummary]) -> tuple[float, float, f
     if whole is None:
         raise ValueError(f"{len(summaries)} corpora have no interval")
     return whole.geometric_mean, whole.low, whole.high
-
-
-def programs_of_corpus(by_program: Mapping[str, _Of], corpus: str, corpora: int) -> dict[str, _Of]:
-    """The entries of `by_program` that are of `corpus`: all of one corpus; of several, those of its name."""
-    return {program: found for program, found in by_program.items() if corpora == 1 or program == corpus}
-
-
-def counts_of_programs(ratios: Mapping[str, float], seed: int) -> Evidence | None:
-    """What the executed instructions of programs say; None: there is no program.
-
-    Programs join as one measure, because some of ten programs get worse under nearly every policy. The count of a
-    single program is exact and claims what it shows, about this program.
-    """
-    if len(ratios) == 1:
-        ((program, ratio),) = ratios.items()
-        return dataclasses.replace(Evidence.exact(f"the count of instructions of {program}", ratio), counted=True)
-    if (found := summarize_programs(ratios, seed)) is None:
-        return None
-    measure = f"the geometric mean of instructions of {len(ratios)} programs"
-    evidence = Evidence.with_interval(measure, found.geometric_mean, found.low, found.high)
-    return dataclasses.replace(evidence, counted=True)
 
 
 def _says(evidence: Evidence) -> str:

@@ -13,10 +13,8 @@ from mlgo.evaluation.verdict import (
     Evidence,
     Judgement,
     corpus_verdict,
-    counts_of_programs,
     judge,
     judge_summary,
-    programs_of_corpus,
     verdict,
     verdict_over_corpora,
 )
@@ -90,14 +88,6 @@ class VerdictTest(unittest.TestCase):
         self.assertIs(found.claim, Claim.DISAGREEING)
         self.assertIn(f"{_SUM} shows no difference", found.sentence())
 
-    def test_fewer_instructions_decide_against_a_worse_score(self):
-        counts = counts_of_programs({"jq": 0.981}, 1)
-        assert counts is not None
-        found = verdict([counts, _evidence(_MEAN, 1.016, 1.01, 1.03)])
-        self.assertIs(found.claim, Claim.BETTER)
-        said = f"better by the count of instructions of jq (-1.90 %); {_MEAN} says worse (+1.60 % [+1.00, +3.00])"
-        self.assertEqual(found.sentence(), said)
-
     def test_bytes_of_code_stand_beside(self):
         found = verdict([_evidence(_SUM, 0.97, 0.96, 0.98)], code=1.0321)
         self.assertEqual(found.sentence(), f"better by {_SUM} (-3.00 % [-4.00, -2.00]); code +3.21 %")
@@ -168,20 +158,10 @@ class SimulationTest(unittest.TestCase):
     def null(self, modules, seed):
         return Evidence.of(_SUM, self.drawn(0.0, 0.1, modules, seed))
 
-    def programs(self, effect, count, seed):
-        logs = self.generator.normal(effect, 0.021, count)
-        return counts_of_programs({f"p{index}": float(np.exp(log)) for index, log in enumerate(logs)}, seed)
-
     def test_a_true_null_as_second_measure(self):
         for modules in (8, 30):
             share = self.disagreeing(functools.partial(self.null, modules))
             self.assertLess(share, 0.05, f"{modules} modules")
-
-    def test_programs_of_a_null_or_of_a_gain_join_as_one_measure(self):
-        for programs in (2, 4, 5, 10):
-            for effect in (0.0, -0.012):
-                share = self.disagreeing(functools.partial(self.programs, effect, programs))
-                self.assertLess(share, 0.05, f"{programs} programs, effect {effect}")
 
     def test_two_real_effects_on_opposite_sides_do_disagree(self):
         self.assertGreater(self.disagreeing(lambda seed: Evidence.of(_SUM, self.drawn(0.1, 0.1, 30, seed))), 0.8)
@@ -227,32 +207,6 @@ class CorpusVerdictTest(unittest.TestCase):
         self.assertIs(found.claim, Claim.BETTER)
         self.assertIn("better by linked code of 10 modules (-2.00 % [-3.00, -1.00])", found.sentence())
         self.assertEqual([each.measure for each in found.evidence], ["linked code of 10 modules"])
-
-    def test_counts_are_of_the_only_corpus_or_of_that_of_their_name(self):
-        one = {"jq": 0.981}
-        self.assertEqual(programs_of_corpus(one, "anything", 1), one)
-        self.assertEqual(programs_of_corpus(one, "anything", 2), {})
-        self.assertEqual(programs_of_corpus({**one, "other": 1.5}, "jq", 2), one)
-        counts = counts_of_programs(one, 1)
-        assert counts is not None
-        self.assertEqual(counts.percent(), "-1.90 %")
-        self.assertIsNone(counts_of_programs({}, 1))
-
-    def test_several_programs_are_one_measure_with_an_interval(self):
-        few = counts_of_programs({"a": 0.99, "b": 0.98, "c": 0.995}, 1)
-        assert few is not None
-        # Logarithms -0.01005, -0.02020, -0.00501: standard error 0.00447, Student's point 4.303.
-        self.assertEqual(few.percent(), "-1.17 % [-3.05, +0.75]")
-        self.assertEqual(few.measure, "the geometric mean of instructions of 3 programs")
-        self.assertIs(few.judgement.claim, Claim.NO_DIFFERENCE)
-        many = counts_of_programs({f"p{index}": 0.98 + index / 1000 for index in range(9)}, 1)
-        assert many is not None
-        self.assertIs(many.judgement.claim, Claim.BETTER)
-
-    def test_counts_join_and_are_left_where_nothing_else_was_compared(self):
-        counts = Evidence.exact("instructions of jq", 1.02)
-        self.assertIn("instructions of jq", corpus_verdict("functions", self.mean, None, counts=counts).sentence())
-        self.assertIs(corpus_verdict("functions", None, None, counts=counts).claim, Claim.WORSE)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize, summarize_totals
-from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict, counts_of_programs
+from mlgo.evaluation.verdict import Verdict, corpus_verdict
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
@@ -46,8 +46,6 @@ class Pairing:
     against_first: RatioSummary | None
     #: ratio of the sum of scores to the first contender's; None: for the first, or there is no sum.
     sum_against_first: WeightedSum | None
-    #: what programs executed against the first contender's builds; None: for the first, or not counted for both.
-    counts: Evidence | None
     #: ratio of the objects' bytes of code to the first contender's; None: for the first, or not known of both.
     code: float | None
     linked: bool  #: whether the ratios are of linked code.
@@ -67,7 +65,7 @@ class Pairing:
         if self.against_first is None:
             return None
         linked = self.against_first if self.linked else None
-        return corpus_verdict(self.unit, self.against_first, self.sum_against_first, linked, self.counts, self.code)
+        return corpus_verdict(self.unit, self.against_first, self.sum_against_first, linked, self.code)
 
 
 def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list[Contender]:
@@ -232,19 +230,13 @@ def _refuse_other(
 def _refuse_other_corpora(
     corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, _OfCorpus]]
 ) -> None:
-    digest, rows, side = tables[0][corpus]
+    digest, rows, _ = tables[0][corpus]
     for contender, table in zip(contenders[1:], tables[1:], strict=True):
-        other_digest, other_rows, other_side = table[corpus]
+        other_digest, other_rows, _ = table[corpus]
         if digest is not None and other_digest is not None and digest != other_digest:
             digests = f"{other_digest[:12]} instead of {digest[:12]}"
             wrong = f"was measured on another content of {corpus} than {contenders[0].name}: {digests}"
             raise RunError(contender.name, wrong, "Evaluate both on the same corpus")
-        for program in sorted(side.executed.keys() & other_side.executed.keys()):
-            counts = [each.executed[program][1] for each in (other_side, side)]
-            if counts[0] != counts[1]:
-                said = f"{counts[0]:,} instead of {counts[1]:,} instructions"
-                wrong = f"has another default than {contenders[0].name} in program {program}: {said}"
-                raise RunError(contender.name, wrong, "Evaluate both with the same program, compiler and tools")
         for key in rows.keys() & other_rows.keys():
             if rows[key].default_score != other_rows[key].default_score:
                 scores = f"{other_rows[key].default_score:g} instead of {rows[key].default_score:g}"
@@ -289,11 +281,12 @@ def _pairings(corpus: str, contenders: Sequence[Contender], measured: Sequence[_
             return []
         left_out = len(everything) - len(common)
         if contender is contenders[0]:
-            found.append(Pairing(corpus, contender.name, default, None, None, None, None, linked, unit, left_out))
+            found.append(Pairing(corpus, contender.name, default, None, None, None, linked, unit, left_out))
             continue
         sums = _sum({key: (table[key].score, tables[0][key].score) for key in common}, table, seed)
-        counts, code = _against(side, measured[0][2], seed)
-        found.append(Pairing(corpus, contender.name, default, first, sums, counts, code, linked, unit, left_out))
+        base = measured[0][2].object_bytes
+        code = side.object_bytes / base if side.object_bytes and base else None
+        found.append(Pairing(corpus, contender.name, default, first, sums, code, linked, unit, left_out))
     return found
 
 
@@ -303,13 +296,6 @@ def _linked(table: _Table, base: Mapping[tuple[str, str], int | None]) -> dict[s
     return {
         module: (own, default) for module, (own, default) in pairs.items() if own is not None and default is not None
     }
-
-
-def _against(side: SideResult, first: SideResult, seed: int) -> tuple[Evidence | None, float | None]:
-    """What programs execute under `side` against `first`, and the ratio of the objects' bytes of code."""
-    programs = side.executed.keys() & first.executed.keys()
-    counts = counts_of_programs({name: side.executed[name][0] / first.executed[name][0] for name in programs}, seed)
-    return counts, side.object_bytes / first.object_bytes if side.object_bytes and first.object_bytes else None
 
 
 def _sum(scores: Mapping[tuple[str, str], tuple[float, float]], table: _Table, seed: int) -> WeightedSum | None:

@@ -39,7 +39,7 @@ def joined(points: Sequence[Point]) -> Point:
 def line_of(prefix: str, found: Verdict, where: str | None, ending: str) -> Point:
     """The verdict in a line. Args: where: the measure in place of the evidence's own name; ending: follows it."""
     first = found.evidence[0]
-    if found.claim is Claim.DISAGREEING or first.counted:
+    if found.claim is Claim.DISAGREEING:
         measures = dataclasses.replace(found, code=None)
         text = measures.sentence(figures_of)
     else:

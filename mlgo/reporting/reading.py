@@ -4,12 +4,10 @@ A shipped policy (models/NAME) is a run whose other results lie in folders insid
 """
 
 import pathlib
-import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.evaluation.verdict import programs_of_corpus
 from mlgo.evaluation.weighted_sum import WeightedSum, weighted_sum
 from mlgo.reporting import tables
 from mlgo.reporting.malformed import readable
@@ -171,15 +169,12 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
     rows = tables.modules_table(_content(table_path, "modules"), str(table_path)) if kept else {}
     with readable(f"result of an evaluation ({folder / 'result.json'})"):
         policies, corpora, order = content["policies"], [], content.get("order", {})
-        executed = content.get("programs", {}).get("run", {})
-        seed = int(content["seed"])
         for corpus in _ordered(sorted(content["corpora"]), order.get("corpora", [])):
             result = content["corpora"][corpus]
             by_kind = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
             names = _ordered(by_kind, order.get("sides", []))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
-            counted = programs_of_corpus(executed, corpus, len(content["corpora"]))
-            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides, counted, seed))
+            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides))
         return Evaluation(
             name,
             place,
@@ -189,20 +184,13 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
             dict(policies),
             tuple(corpora),
             bool(content.get("icf", False)),
-            seed,
+            int(content["seed"]),
         )
 
 
 def _corpus(
-    name: str,
-    digest: str | None,
-    content: Mapping[str, Any],
-    sides: list[str],
-    rows: Mapping[str, list[Row]],
-    counted: Mapping[str, Mapping[str, Mapping[str, int]]] = types.MappingProxyType({}),
-    seed: int = SEED,
+    name: str, digest: str | None, content: Mapping[str, Any], sides: list[str], rows: Mapping[str, list[Row]]
 ) -> CorpusResult:
-    """Args: counted: program of the corpus -> side -> what it executes."""
     sums = content.get("weighted_sum", {})
     linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
     objects = content.get("object_code_bytes", {})
@@ -217,8 +205,6 @@ def _corpus(
             tuple(rows[side]),
             objects.get(side),
             _weighted(sums.get(side), rows[side]),
-            _executed(counted, side),
-            seed,
             objects.get("default"),
         )
         for side in sides
@@ -233,15 +219,6 @@ def _corpus(
         objects.get("default"),
         content.get("modules"),
     )
-
-
-def _executed(counted: Mapping[str, Mapping[str, Mapping[str, int]]], side: str) -> dict[str, tuple[int, int]]:
-    """Program -> (instructions on `side`, under the default), where both are known and not 0."""
-    pairs = {
-        program: (of.get(side, {}).get("instructions"), of["default"].get("instructions"))
-        for program, of in counted.items()
-    }
-    return {program: (own, base) for program, (own, base) in pairs.items() if own and base}
 
 
 def _weighted(content: Mapping[str, Any] | None, rows: Sequence[Row]) -> WeightedSum | None:

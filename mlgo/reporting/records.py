@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.evaluation.verdict import Verdict, corpus_verdict, counts_of_programs
+from mlgo.evaluation.verdict import Verdict, corpus_verdict
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum
 
 
@@ -52,18 +52,14 @@ class SideResult:
     object_bytes: int | None = None
     #: sum of all scores against the default's; None: it was neither recorded nor are there rows.
     weighted: WeightedSum | None = None
-    #: program of this corpus -> (instructions that it executes, the same under the default).
-    executed: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
-    seed: int = 1
     default_object_bytes: int | None = None
 
     def verdict(self, unit: str) -> Verdict:
         """What is known of the side, and by which measures. Args: unit: of a row."""
-        counts = counts_of_programs({name: own / base for name, (own, base) in self.executed.items()}, self.seed)
         code = None
         if self.object_bytes is not None and self.default_object_bytes:
             code = self.object_bytes / self.default_object_bytes
-        return corpus_verdict(unit, self.mean, self.weighted, self.linked, counts, code)
+        return corpus_verdict(unit, self.mean, self.weighted, self.linked, code)
 
     @property
     def headline(self) -> RatioSummary | None:

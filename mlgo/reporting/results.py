@@ -89,8 +89,7 @@ def cards(results: Sequence[Result]) -> list[Card]:
         known = result.side.verdict(result.corpus.unit)
         first = known.evidence[0]
         change = Change.of_ratios(first.ratio, first.low, first.high, known.claim)
-        what = first.measure if first.counted else result.what
-        found.append(Card(title, change, what, samples(result.corpus, result.side)))
+        found.append(Card(title, change, result.what, samples(result.corpus, result.side)))
     return found
 
 

@@ -123,7 +123,7 @@ def _judgement(comparison: Comparison, what: str) -> str:
         " Train on a larger corpus, or give a --held_out_corpus with more modules.",
         Claim.DISAGREEING: f"Not settled: the mean counts all {what} alike, the weighted sum counts those that do most"
         " work, and one shows a gain, the other a loss. Train longer or on more modules, and count what a program"
-        " executes before you ship the policy (//mlgo:evaluate --program).",
+        " executes before you ship the policy (//mlgo:evaluate_programs --policy).",
     }[found.claim]
     return said if found.claim is Claim.TOO_SMALL else f"{said} Verdict: {found.sentence()}."
 

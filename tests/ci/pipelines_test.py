@@ -202,9 +202,7 @@ class PipelinesTest(unittest.TestCase):
     def check_results(self, machine):
         results = machine.clone / "out/ci"
         names = {path.name for path in results.iterdir() if path.is_file()}
-        self.assertEqual(
-            names, {"comment.md", "comparison.html", "comparison.md", "report.html", "report.md", self.tarball.name}
-        )
+        self.assertEqual(names, {"comment.md", "comparison.md", "report.html", "report.md", self.tarball.name})
         comment = (results / "comment.md").read_text(encoding="utf-8")
         for name in ("comparison.md", "report.md"):
             self.assertIn((results / name).read_text(encoding="utf-8"), comment)

@@ -251,22 +251,6 @@ class EvaluationTest(unittest.TestCase):
         self.assertEqual(content["corpora"]["few"]["weighted_sum"]["other"]["heaviest"][0]["module"], "m2.cpp")
         self.assertEqual(content["weighted_sum"]["other"]["summary"]["functions"], 12)
 
-    def test_counts_of_a_program_join_the_verdict(self):
-        """Equal scores; fewer instructions executed."""
-        sizes = dict.fromkeys(_MODULES, 93)
-        result = self.evaluated("jq", sizes, sizes)
-        run = {"jq": {"default": {"instructions": 1000}, "other": {"instructions": 981}}}
-        counts = {"other": {"jq": 0.981}}
-        shown = io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            results = Results([result], ["other"], {"other": "d1"}, {"seed": 1}, counts, {"run": run})
-            results.write(self.folder.path / "counted", lambda each: [])
-        self.assertIn(
-            "better by the count of instructions of jq (-1.90 %); the weighted sum of 6 modules", shown.getvalue()
-        )
-        content = json.loads((self.folder.path / "counted" / "result.json").read_bytes())
-        self.assertEqual(content["programs"]["run"], run)
-
     def test_the_same_without_ml_is_the_best_option_or_the_default(self):
         sizes, worse = dict.fromkeys(_MODULES, 93), dict.fromkeys(_MODULES, 100)
         for other, said in (

@@ -31,10 +31,6 @@ class Results:
     policies: Mapping[str, str]
     #: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
     description: Mapping[str, Any]
-    #: side -> program -> ratio of its executed instructions to the default's; empty: no program was counted.
-    counts: verdicts.Counts = dataclasses.field(default_factory=dict)
-    #: what programs executed, for result.json; its keys are those of //mlgo:evaluate_programs.
-    programs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -69,8 +65,6 @@ class Results:
         if len(self.corpora) > 1:
             content["verdict"] = {side: verdicts.verdict_of_all(self.corpora, side).to_json() for side in self.judged}
         content["weighted_sum"] = {side: found and found.to_json() for side, found in together.items()}
-        if self.programs:
-            content["programs"] = dict(self.programs)
         # The file is sorted by key; whoever reads it needs the order in which sides and corpora were given.
         content["order"] = {"sides": list(self.sides), "corpora": [result.corpus for result in self.corpora]}
         files.write_json_atomically(folder / "result.json", content)
@@ -95,11 +89,7 @@ class Results:
         return int(self.description.get("seed", 0))
 
     def _verdicts(self, result: CorpusResult) -> dict[str, Any]:
-        count = len(self.corpora)
-        return {
-            side: verdicts.verdict_of(result, side, self.unit, self.counts, count, self._seed).to_json()
-            for side in self.judged
-        }
+        return {side: verdicts.verdict_of(result, side, self.unit).to_json() for side in self.judged}
 
     @property
     def judged(self) -> list[str]:
@@ -107,7 +97,7 @@ class Results:
         return [side for side in self.sides if not is_without_ml(side)]
 
     def _verdict_lines(self) -> list[str]:
-        return verdicts.verdict_lines(self.corpora, self.judged, self.unit, self.counts, self._seed)
+        return verdicts.verdict_lines(self.corpora, self.judged, self.unit, self._seed)
 
     def markdown(self) -> str:
         lines = [f"- {markdown_text(line)}" for line in self._verdict_lines() if not line.startswith(" ")]

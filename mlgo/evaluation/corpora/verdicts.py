@@ -1,33 +1,23 @@
 """The verdicts on an evaluation's policies as lines of text, and the sum over all corpora."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from mlgo.evaluation.comparison import score_pairs
 from mlgo.evaluation.corpora.evaluation import CorpusResult
 from mlgo.evaluation.sides import without_ml_text
 from mlgo.evaluation.statistics import spread_of
-from mlgo.evaluation.verdict import (
-    Verdict,
-    corpus_verdict,
-    counts_of_programs,
-    programs_of_corpus,
-    verdict_over_corpora,
-)
+from mlgo.evaluation.verdict import Verdict, corpus_verdict, verdict_over_corpora
 from mlgo.evaluation.weighted_sum import WeightedSum, contribution_sentences, weighted_sum
 
-#: Side -> program -> ratio of its executed instructions to the default's.
-Counts = Mapping[str, Mapping[str, float]]
 
-
-def verdict_of(result: CorpusResult, side: str, unit: str, counts: Counts, corpora: int, seed: int) -> Verdict:
-    """The verdict on `side` on the corpus of `result`. Args: corpora: how many were evaluated; seed: of intervals."""
+def verdict_of(result: CorpusResult, side: str, unit: str) -> Verdict:
+    """The verdict on `side` on the corpus of `result`."""
     return corpus_verdict(
         unit,
         result.comparison.summaries[side],
         result.comparison.weighted.get(side),
         result.linked_summaries.get(side),
-        counts_of_programs(programs_of_corpus(counts.get(side, {}), result.corpus, corpora), seed),
         result.object_code(side),
     )
 
@@ -54,9 +44,7 @@ def sum_of_all(results: Sequence[CorpusResult], side: str, seed: int) -> Weighte
     return weighted_sum(pairs, seed, any(result.comparison.larger_is_better for result in results))
 
 
-def verdict_lines(
-    results: Sequence[CorpusResult], policies: Sequence[str], unit: str, counts: Counts, seed: int
-) -> list[str]:
+def verdict_lines(results: Sequence[CorpusResult], policies: Sequence[str], unit: str, seed: int) -> list[str]:
     """Per corpus and policy the verdict, and which functions carry the sum; then the same over all corpora.
 
     Each says what the compiler reaches without a policy, where that was measured.
@@ -64,7 +52,7 @@ def verdict_lines(
     lines = []
     for result in results:
         for policy in policies:
-            sentence = verdict_of(result, policy, unit, counts, len(results), seed).sentence()
+            sentence = verdict_of(result, policy, unit).sentence()
             lines.append(f"{result.corpus}, {policy}: {sentence}{_without_ml([result])}")
             if (weighted := result.comparison.weighted.get(policy)) is not None:
                 lines += [f"  {line}" for line in contribution_sentences(weighted, unit)]

@@ -42,7 +42,6 @@ class ProgramEvaluation:
     toolchain: Toolchain
     #: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
     lto: Sequence[str] = ()
-    below: str = ""  #: folder of the stages in `folder`; "": they lie there themselves.
     # A build uses all cores, and finds the objects of the builds before it.
     _building: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
     # What compilers read of programs, of which several sides have one; filled under the lock.
@@ -57,9 +56,8 @@ class ProgramEvaluation:
         work: Callable[[pathlib.Path], Mapping[str, Any]],
     ) -> pathlib.Path:
         """Runs what is left of the stage `name`, as RunFolder.stage; returns its folder."""
-        place = f"{self.below}/{name}" if self.below else name
-        self.folder.stage(place, inputs, configuration, work)
-        return self.folder.path / place
+        self.folder.stage(name, inputs, configuration, work)
+        return self.folder.path / name
 
     def sizes(
         self,
@@ -110,12 +108,13 @@ class ProgramEvaluation:
                 differences[name] = symbol_differences(default, policy, symbols)
         return table, executed, differences, coverage
 
-    def counts(
-        self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter
-    ) -> tuple[Table, dict[str, dict[str, Any]]]:
-        """What the programs execute at -O2: events that are the same in every run.
+    def runs(
+        self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter, repeats: int, perf: Perf | None
+    ) -> tuple[Table, dict[str, Any]]:
+        """What the programs execute at -O2, and their run time in alternating runs. Args: repeats: 0: no run time.
 
-        Returns: the table of counts, summed over a program's runs; and program -> side -> counts by run.
+        Returns: the table of counts, summed over a program's runs; and program -> side -> {"runs": counts by run,
+        "times": lists}.
         """
         table, by_run = Table({}, {}, {}), {}
 
@@ -132,17 +131,6 @@ class ProgramEvaluation:
         for name, found in self._of_all("run", run_time.LEVEL, table, programs, sides, counted).items():
             by_run[name] = {side: of_side["counts"] for side, of_side in found.items()}
             table.rows[name] = {side: run_time.all_figures(of_side) for side, of_side in found.items()}
-        return table, by_run
-
-    def runs(
-        self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter, repeats: int, perf: Perf | None
-    ) -> tuple[Table, dict[str, Any]]:
-        """What the programs execute at -O2, and their run time in alternating runs. Args: repeats: 0: no run time.
-
-        Returns: the table of counts, summed over a program's runs; and program -> side -> {"runs": counts by run,
-        "times": lists}.
-        """
-        table, by_run = self.counts(programs, sides, counter)
         if not repeats:
             return table, {
                 name: {side: {"runs": runs, "times": {}} for side, runs in sides_runs.items()}
@@ -220,7 +208,7 @@ class ProgramEvaluation:
     def _times(
         self, program: Program, sides: Sequence[Side], repeats: int, perf: Perf | None
     ) -> dict[str, dict[str, list[float]]]:
-        runs = self.folder.path / self.below / "run" / program.name
+        runs = self.folder.path / "run" / program.name
         images = {side.name: runs / side.name / run_time.IMAGE for side in sides}
         inputs = {f"image {name}": digest_of_file(path) for name, path in images.items()}
         chosen = [] if perf is None else list(perf.chosen)
