@@ -5,9 +5,8 @@ from unittest import mock
 from mlgo.corpus.extraction.testing import toolbox
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.coverage import coverage_of
-from mlgo.evaluation.programs.image import executable_bytes
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.size import coverage_of_units
+from mlgo.evaluation.programs.size import coverage_of_units, executable_bytes
 from mlgo.run.exit_codes import RunError
 
 

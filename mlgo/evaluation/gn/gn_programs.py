@@ -1,18 +1,28 @@
-"""Executables of a gn project as descriptions of programs, with the compile commands that gn gives each source."""
+"""Executables of a gn project as descriptions of programs.
+
+They have the compile commands that gn gives each source; or a corpus's build has linked the program, and every side
+makes its objects from the corpus's modules. The front end does not run again then, and objects without a module, such
+as assembly, are linked as the build made them.
+"""
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from mlgo.corpus.gn import gn_build
 from mlgo.corpus.gn.gn_build import Configured, Project, configure, project_of
+from mlgo.corpus.gn.linked_program import DATABASE, link_name
 from mlgo.corpus.gn.source_root import PROGRAMS_FOLDER
-from mlgo.evaluation.gn.linked_programs import LinkedPrograms, linked_programs_of
 from mlgo.evaluation.programs.description import read_description
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
+#: Stands for a program's name where the inputs of training runs are meant.
+_TRAINING = "training"
 _REMEDY = "Build the target of the rule mlgo_gn_programs or mlgo_linked_programs again"
+_LINKED_REMEDY = "Build the target of the rule mlgo_linked_programs again"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,15 +45,90 @@ class GnPrograms:
         return [_write(name, self.descriptions[name], configured, fingerprints) for name in names]
 
 
+@dataclasses.dataclass(frozen=True)
+class LinkedPrograms:
+    folder: pathlib.Path  #: of the program, which mlgo/corpus/gn/linked_program.py describes.
+    program: str  #: its name there.
+    corpus: pathlib.Path  #: the corpus with its modules.
+    tree: pathlib.Path  #: the sources; patterns of inputs count from there.
+    descriptions: Mapping[str, pathlib.Path]  #: name -> what one measured program executes.
+    #: inputs and runs for the profile of all of them (--pgo); None: there are none.
+    training: pathlib.Path | None = None
+
+    def complete(self, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
+        """Writes complete descriptions of the programs `names` below `work`.
+
+        Raises: RunError: the folder of the program is damaged, or an input is not in the tree.
+        """
+        link = files.read_json(self.folder / link_name(self.program), "link of a program", _LINKED_REMEDY)
+        database = self._database(work)
+        words = [*link["objects"], *link["libraries"]]
+        # Programs are linked in the corpus. Paths from there are the same on every machine.
+        place = os.path.relpath(self.folder, self.corpus)
+        # C++ needs libm, which the driver adds to links of C++ sources only.
+        libraries = [word if word.startswith("-") else f"{place}/{word}" for word in words] + ["-lm"]
+        linked = [str(self.folder / word) for word in words if not word.startswith("-")]
+        more: dict[str, Any] = {"compile_commands": database.name, "fingerprints": linked, "libraries": libraries}
+        if self.training is not None:
+            description = read_description(self.training)
+            more["training"] = description | {"inputs": self._inputs(_TRAINING, self.training, description, work)}
+        return [self._write(name, work, more) for name in names]
+
+    def _database(self, work: pathlib.Path) -> pathlib.Path:
+        """Writes the compilation database with the corpus at its place on this machine."""
+        entries = files.read_json(self.folder / DATABASE, "compilation database", _LINKED_REMEDY)
+        path = work / f"{self.program}.commands.json"
+        files.write_json_atomically(path, [{**entry, "directory": str(self.corpus)} for entry in entries])
+        return path
+
+    def _write(self, name: str, work: pathlib.Path, more: Mapping[str, Any]) -> pathlib.Path:
+        given = self.descriptions[name]
+        description = read_description(given)
+        inputs = self._inputs(name, given, description, work)
+        path = work / f"{name}.json"
+        files.write_json_atomically(path, {**description, **more, "name": name, "inputs": inputs})
+        return path
+
+    def _inputs(
+        self, name: str, given: pathlib.Path, description: Mapping[str, Any], work: pathlib.Path
+    ) -> dict[str, str]:
+        """Input -> its file. Args: name: of a program, or _TRAINING; given: the path of `description`."""
+        return {
+            key: str(given.parent / value) if isinstance(value, str) else str(self._joined(name, key, value, work))
+            for key, value in description.get("inputs", {}).items()
+        }
+
+    def _joined(self, name: str, key: str, patterns: Sequence[str], work: pathlib.Path) -> pathlib.Path:
+        """Writes the files of the tree that `patterns` match, sorted by path, as one file."""
+        content = []
+        for pattern in patterns:
+            found = sorted(path for path in self.tree.glob(pattern) if path.is_file())
+            if not found:
+                wrong = f"has the pattern {pattern!r} (input {key}), which matches no file in {self.tree}"
+                raise RunError(f"program {name}", wrong, "Correct it, or add the files to the tree's paths")
+            content += [path.read_bytes() for path in found]
+        path = work / "inputs" / name / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_atomically(path, b"\n".join(content))
+        return path
+
+
 def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) -> GnPrograms | LinkedPrograms:
     """Reads the file that the rule mlgo_gn_programs or mlgo_linked_programs writes. Raises: RunError: it is damaged."""
     content = files.read_json(path, "gn programs", _REMEDY)
     try:
-        if "folder" in content:
-            return linked_programs_of(content, locate)
-        project = project_of(content, locate)
         descriptions = {place.stem: place for place in map(locate, content["descriptions"])}
-        return GnPrograms(project, list(map(locate, content["srcs"])), descriptions)
+        if "folder" in content:
+            return LinkedPrograms(
+                # Links to the files themselves: entries name places from them.
+                folder=locate(content["folder"]).resolve(),
+                program=content["program"],
+                corpus=locate(content["corpus"]).resolve(),
+                tree=locate(content["tree"]),
+                descriptions=descriptions,
+                training=locate(content["training"]) if content.get("training") else None,
+            )
+        return GnPrograms(project_of(content, locate), list(map(locate, content["srcs"])), descriptions)
     except (AttributeError, KeyError, TypeError) as error:
         raise RunError(f"gn programs {path}", f"is not whole ({error!r})", _REMEDY) from error
 

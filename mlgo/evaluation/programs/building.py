@@ -33,16 +33,9 @@ _MOST_SCRIPT_BYTES = 1 << 16
 _NAME = re.compile(r"[^\s(),]+")
 #: Flags of every compile; the output does not depend on its time and place.
 _COMMON = (
-    "-w",
-    "-g0",
-    "-ffunction-sections",
-    "-fdata-sections",
-    "-fno-color-diagnostics",
-    "-ffile-compilation-dir=.",
+    *("-w", "-g0", "-ffunction-sections", "-fdata-sections", "-fno-color-diagnostics", "-ffile-compilation-dir=."),
     "-Wno-builtin-macro-redefined",
-    '-D__DATE__="redacted"',
-    '-D__TIME__="redacted"',
-    '-D__TIMESTAMP__="redacted"',
+    *('-D__DATE__="redacted"', '-D__TIME__="redacted"', '-D__TIMESTAMP__="redacted"'),
 )
 
 
@@ -115,19 +108,18 @@ def compile_objects(
         side = _without_decisions(side)  # The linker generates the code, and all sides share the bitcode.
 
     def compile_unit(unit: tuple[str, str]) -> pathlib.Path:
-        path, name = unit
+        path, made = unit[0], folder / unit[1]
         command = compile_command(toolchain, side, program, path, level, more)
         shared = None if store is None else store.file(side, program.root / path, command)
         if shared is not None and shared.is_file():
-            shutil.copyfile(shared, folder / name)
-            return folder / name
+            return pathlib.Path(shutil.copyfile(shared, made))
         if store is not None and side.decides_after_optimiser and not _is_assembly(path) and not more:
-            bitcode = _optimised(toolchain, store, side, program, path, level, folder / f"{name}.bc")
+            bitcode = _optimised(toolchain, store, side, program, path, level, folder / f"{made.name}.bc")
             command = [*command[:-2], "-Xclang", CODE_GENERATION_FLAG, "-x", "ir", "-c", str(bitcode)]
-        run_tool(side, path, [*command, "-o", str(folder / name)], program.directory_of(path))
+        run_tool(side, path, [*command, "-o", str(made)], program.directory_of(path))
         if shared is not None:
-            files.write_atomically(shared, (folder / name).read_bytes())
-        return folder / name
+            files.write_atomically(shared, made.read_bytes())
+        return made
 
     units = program.units()
     with contextlib.closing(progress.start_inner(f"{program.name}, {side.name}", len(units), "objects")) as bar:
@@ -136,13 +128,10 @@ def compile_objects(
 
 @dataclasses.dataclass(frozen=True)
 class Store:
-    """Results of compiles and of links with LTO, for equal ones of any program.
-
-    Attributes: inputs: digests of the files, besides the source, that decide about them.
-    """
+    """Results of compiles and of links with LTO, for equal ones of any program."""
 
     folder: pathlib.Path
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  #: digests of the files, besides the source, that decide about them.
 
     @classmethod
     def of(cls, toolchain: Toolchain, program: Program) -> "Store | None":
@@ -155,12 +144,7 @@ class Store:
         return self._place([side.digest(), *command[1:], digest_of_file(source), *self.inputs], ".o")
 
     def image(
-        self,
-        toolchain: Toolchain,
-        side: Side,
-        program: Program,
-        bitcode: Sequence[pathlib.Path],
-        settings: Sequence[str],
+        self, toolchain: Toolchain, side: Side, program: Program, bitcode: Sequence[pathlib.Path], *settings: str
     ) -> pathlib.Path:
         """Where the image is, or will be, that the side's linker makes of `bitcode`. Such a link may take an hour."""
         linker = program_identity(side.linker or toolchain.linker)
@@ -208,20 +192,9 @@ def link(
     """Links a static, stripped program without unused sections; returns the linker's map. Raises: BuildFailure."""
     map_path = image.with_name(image.name + ".map")
     command = [
-        str(toolchain.driver),
-        driver_mode(program.has_c_plus_plus),
-        *toolchain.link_flags(),
-        "-Wl,--gc-sections",
-        "-Wl,--build-id=none",
-        "-Wl,--no-demangle",
-        "-Wl,--strip-all",
-        "-Wl,--threads=1",
-        f"-Wl,--Map={map_path}",
-        *flags,
-        *map(str, objects),
-        *program.libraries,
-        "-o",
-        str(image),
+        *(str(toolchain.driver), driver_mode(program.has_c_plus_plus), *toolchain.link_flags()),
+        *("-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,--no-demangle", "-Wl,--strip-all", "-Wl,--threads=1"),
+        *(f"-Wl,--Map={map_path}", *flags, *map(str, objects), *program.libraries, "-o", str(image)),
     ]
     run_tool(side, f"linking {image.name}", command, program.root, _LINK_SECONDS)
     return map_path

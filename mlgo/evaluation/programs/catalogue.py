@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.gn.gn_build import runfiles_of
-from mlgo.evaluation.gn.gn_programs import GnPrograms, load_gn_programs
-from mlgo.evaluation.gn.linked_programs import LinkedPrograms
+from mlgo.evaluation.gn.gn_programs import GnPrograms, LinkedPrograms, load_gn_programs
 from mlgo.evaluation.programs.description import read_description
 from mlgo.evaluation.programs.program import Program, load_program
 from mlgo.run import locate

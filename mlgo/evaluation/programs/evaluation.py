@@ -11,7 +11,6 @@ from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.build_inputs import build_inputs, link_inputs, preprocessing_side, read_digest
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain
 from mlgo.evaluation.programs.counters import Counter, Perf
-from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.parallel_measurement import Table, of_all_sides
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
@@ -94,7 +93,7 @@ class ProgramEvaluation:
                     counter if with_counts else None,
                     self._building,
                     self._lto_of(side),
-                ).to_json(),
+                ),
             )
 
         for name, found in self._of_all("size", size.LEVEL, table, programs, sides, measured).items():
@@ -105,7 +104,7 @@ class ProgramEvaluation:
             coverage[name] = found[DEFAULT]["coverage"]
             if "policy" in found:
                 default, policy = (found[side]["functions"] for side in (DEFAULT, "policy"))
-                differences[name] = symbol_differences(default, policy, symbols)
+                differences[name] = size.symbol_differences(default, policy, symbols)
         return table, executed, differences, coverage
 
     def runs(
@@ -211,11 +210,11 @@ class ProgramEvaluation:
         runs = self.folder.path / "run" / program.name
         images = {side.name: runs / side.name / run_time.IMAGE for side in sides}
         inputs = {f"image {name}": digest_of_file(path) for name, path in images.items()}
-        chosen = [] if perf is None else list(perf.chosen)
+        chosen = {} if perf is None or not perf.chosen else {"perf_events": list(perf.chosen)}
         return self._measured(
             f"time/{program.name}",
             {**inputs, "program": program.digest()},
-            {"repeats": repeats, "perf": perf is not None, **({"perf_events": chosen} if chosen else {})},
+            {"repeats": repeats, "perf": perf is not None, **chosen},
             lambda _: run_time.time_in_turns(program, images, repeats, perf),
         )
 

@@ -29,7 +29,7 @@ def link_through_lto(
     store = Store.of(toolchain, program)
     if store is None:
         return link_bitcode(toolchain, side, program, bitcode, kind, level, image)
-    kept = store.image(toolchain, side, program, bitcode, (kind, level))
+    kept = store.image(toolchain, side, program, bitcode, kind, level)
     kept_map = kept.with_name(kept.name + ".map")
     if not kept_map.is_file():  # It is written last.
         made = link_bitcode(toolchain, side, program, bitcode, kind, level, image)
@@ -79,27 +79,12 @@ def thinlto_objects(
         summary = source.with_name(source.name + ".thinlto.bc")
         if not summary.exists():  # Assembly has no bitcode.
             return source
-        told = code_generation(program.options.get(path, ()))
         command = [
-            str(side.clang),
-            *toolchain.target_flags(),
-            level,
-            "-ffunction-sections",
-            "-fdata-sections",
-            "-w",
-            *told,
-            *side.flags,
-            *side.model_flags,
-            "-x",
-            "ir",
-            source.name,
-            f"-fthinlto-index={summary.name}",
-            "-c",
-            "-o",
-            str(result / source.name),
+            *(str(side.clang), *toolchain.target_flags(), level, "-ffunction-sections", "-fdata-sections", "-w"),
+            *(*code_generation(program.options.get(path, ())), *side.flags, *side.model_flags),
+            # The index names modules by the paths that the linker was given.
+            *("-x", "ir", str(source), f"-fthinlto-index={summary.name}", "-c", "-o", str(result / source.name)),
         ]
-        # The index names modules by the paths that the linker was given.
-        command[command.index(source.name)] = str(source)
         run_tool(side, f"{path} (ThinLTO)", command, source.parent)
         return result / source.name
 

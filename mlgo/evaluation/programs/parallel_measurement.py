@@ -53,10 +53,14 @@ def of_all_sides(
         program, number = pair
         if failed.get(program.name, number) < number:
             return _Failed("an earlier side failed")
-        found = _attempt(measure, program, sides[number])
-        if isinstance(found, _Failed):
+        try:
+            return measure(program, sides[number])
+        except signals.KilledFromOutside:
+            raise  # It says nothing about the program.
+        except (BuildFailure, RunFailure, CounterFailure, size.OutputDiffers, RunError) as error:
             failed[program.name] = min(number, failed.get(program.name, number))
-        return found
+            reason = f"{sides[number].name}: {error}" if isinstance(error, RunError) else str(error)
+            return _Failed(reason, differs=isinstance(error, size.OutputDiffers))
 
     pairs = [(program, number) for program in programs for number in range(len(sides))]
     results = iter(child.in_parallel(workers, attempt, pairs, bar))
@@ -68,21 +72,6 @@ def of_all_sides(
         else:
             comparable[program.name] = found
     return comparable
-
-
-def _attempt(
-    measure: Callable[[Program, Side], dict[str, Any]], program: Program, side: Side
-) -> dict[str, Any] | _Failed:
-    try:
-        return measure(program, side)
-    except (BuildFailure, RunFailure, CounterFailure) as error:
-        return _Failed(str(error))
-    except signals.KilledFromOutside:
-        raise  # It says nothing about the program.
-    except RunError as error:
-        return _Failed(f"{side.name}: {error}")
-    except size.OutputDiffers as error:
-        return _Failed(str(error), differs=True)
 
 
 def _comparable(of_sides: Mapping[str, dict[str, Any] | _Failed]) -> dict[str, dict[str, Any]] | _Failed:

@@ -15,11 +15,10 @@ from typing import Any
 
 from mlgo.evaluation.programs.building import Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter, Counts, Perf
-from mlgo.evaluation.programs.image import measure
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto
 from mlgo.evaluation.programs.program import Program, ProgramRun
 from mlgo.evaluation.programs.running import RunFailure, output_digests, run_program
-from mlgo.evaluation.programs.size import count_runs
+from mlgo.evaluation.programs.size import count_runs, measure
 from mlgo.evaluation.sides import Side
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError

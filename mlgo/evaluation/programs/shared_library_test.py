@@ -12,7 +12,7 @@ import unittest
 
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain
 from mlgo.evaluation.programs.program import load_program
-from mlgo.evaluation.programs.shared_library import measure_shared
+from mlgo.evaluation.programs.switches import measure_shared
 from mlgo.evaluation.sides import Side
 from mlgo.run.exit_codes import RunError
 
@@ -43,7 +43,7 @@ class SharedLibraryTest(unittest.TestCase):
         folder = self.folder / name
         folder.mkdir()
         toolchain = Toolchain(None, LINKER, CLANG, 1)
-        size = measure_shared(toolchain, Side("default", CLANG), program, folder, "-Oz", flags)
+        size = measure_shared(toolchain, Side("default", CLANG), program, folder, flags)
         return size, (folder / "library.so").read_bytes()
 
     def test_exports_decide_what_stays(self):
@@ -54,9 +54,9 @@ class SharedLibraryTest(unittest.TestCase):
         self.assertNotIn(b"\0hidden\0", scripted)
         # What the program alone has is no part of the library.
         self.assertNotIn(b"\0main\0", content)
-        self.assertLess(chosen.shared_code_bytes, whole.shared_code_bytes)
-        self.assertEqual(whole.shared_file_bytes, len(content))
-        self.assertLess(whole.shared_xz_bytes, whole.shared_file_bytes)
+        self.assertLess(chosen["shared_code_bytes"], whole["shared_code_bytes"])
+        self.assertEqual(whole["shared_file_bytes"], len(content))
+        self.assertLess(whole["shared_xz_bytes"], whole["shared_file_bytes"])
 
     def test_equal_builds_have_equal_bytes(self):
         self.assertEqual(self.measured("one", self.program())[1], self.measured("two", self.program())[1])

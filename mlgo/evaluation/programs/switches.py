@@ -1,19 +1,22 @@
-"""What each switch that makes programs smaller gains, alone and with others: rows of flags, and their sizes."""
+"""What each switch that makes programs smaller gains, alone and with others: rows of flags, and their sizes.
+
+Some rows have the sources of a program as the shared library that ships too.
+"""
 
 import dataclasses
+import lzma
 import math
 import pathlib
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from mlgo.evaluation.programs.building import Toolchain, compile_objects, link
-from mlgo.evaluation.programs.image import measure
+from mlgo.evaluation.programs.building import Toolchain, compile_objects, driver_mode, link, run_tool
 from mlgo.evaluation.programs.lto_building import link_bitcode
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.shared_library import measure_shared
+from mlgo.evaluation.programs.size import executable_bytes, measure
 from mlgo.evaluation.sides import Side
 from mlgo.evaluation.statistics import percent_text
-from mlgo.run.tabular import markdown_row
+from mlgo.run.tabular import markdown_head, markdown_row
 
 _POLICY = ("-mllvm", "-enable-ml-inliner=release")
 _SEARCH_2 = ("-mllvm", "-mlgo-search=2")
@@ -97,7 +100,7 @@ def groups(target: str, names: Collection[str] = ()) -> list[list[Switches]]:
 def measure_group(
     toolchain: Toolchain, clang: pathlib.Path, linker: pathlib.Path, program: Program, rows: Sequence[Switches]
 ) -> dict[str, Figures]:
-    """Row -> the bytes of `program`: the code of its own objects, the stripped file, and those of SharedSize.
+    """Row -> the bytes of `program`: the code of its own objects, the stripped file, and those of `measure_shared`.
 
     Args: clang: a release clang; linker: the ld.lld beside it, which links with LTO.
     Raises: BuildFailure: it cannot be built.
@@ -113,16 +116,44 @@ def measure_group(
             image = folder / "image"
             if row.lto is None:
                 map_path = link(toolchain, side, program, objects, image, row.link_flags)
-                own = folder / "objects"
             else:
                 map_path = link_bitcode(toolchain, side, program, objects, row.lto, _LEVEL, image, row.link_flags)
-                own = folder
-            size = measure(image, map_path, own)
+            size = measure(image, map_path, folder)
             found[row.name] = {"code_bytes": size.code_bytes, "file_bytes": size.file_bytes}
             if row.shared:
-                shared = measure_shared(toolchain, side, program, folder / "shared", _LEVEL, row.link_flags)
-                found[row.name] |= dataclasses.asdict(shared)
+                found[row.name] |= measure_shared(toolchain, side, program, folder / "shared", row.link_flags)
     return found
+
+
+def measure_shared(
+    toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, link_flags: Sequence[str] = ()
+) -> Figures:
+    """Builds the sources of `program`, without the mains beside its description, as a shared library.
+
+    It is linked by itself: the libraries that it needs are no part of it. It exports what its version script says, else
+    what is visible.
+
+    Returns: the bytes of executable sections, of the stripped file, and of that file compressed by xz.
+    Raises: BuildFailure: a compile or the linker fails.
+    """
+    library = dataclasses.replace(program, mains=()) if program.sources else program
+    objects = compile_objects(toolchain, side, library, folder / "objects", _LEVEL, ("-fPIC",))
+    image = folder / "library.so"
+    command = [
+        *(str(toolchain.driver), driver_mode(library.has_c_plus_plus), *toolchain.target_flags()),
+        *(f"--ld-path={toolchain.linker}", "-shared", "-nostdlib"),
+        *("-Wl,--gc-sections", "-Wl,--build-id=none", "-Wl,--strip-all", "-Wl,--threads=1"),
+        # A script may name what this build leaves out.
+        *([f"-Wl,--version-script={program.exports}", "-Wl,--undefined-version"] if program.exports else []),
+        *(*link_flags, *map(str, objects), "-o", str(image)),
+    ]
+    run_tool(side, f"linking {image.name}", command, program.root)
+    content = image.read_bytes()
+    return {
+        "shared_code_bytes": executable_bytes(content),
+        "shared_file_bytes": len(content),
+        "shared_xz_bytes": len(lzma.compress(content)),
+    }
 
 
 def table(found: Mapping[str, Mapping[str, Mapping[str, Figures]]], kinds: Mapping[str, str]) -> list[str]:
@@ -130,35 +161,34 @@ def table(found: Mapping[str, Mapping[str, Mapping[str, Figures]]], kinds: Mappi
 
     Args: found: target -> program -> row -> figures; kinds: program -> its language, "C" or "C++".
     """
-    columns = [(target, kind) for target in found for kind in ("C", "C++") if _of_kind(found[target], kinds, kind)]
-    lines = [markdown_row(["switches", *(f"{target}: {kind}" for target, kind in columns)])]
-    lines.append(markdown_row(["---"] * (len(columns) + 1)))
-    rows = [row.name for row in ROWS if row != BASE]
-    for name in rows:
-        cells = [mean_text(_of_kind(found[target], kinds, kind), name, "code_bytes") for target, kind in columns]
-        if any(cells):
-            lines.append(markdown_row([name, *cells]))
-    return lines
+    columns = {
+        f"{target}: {kind}": ([programs[name] for name in programs if kinds[name] == kind], "code_bytes")
+        for target, programs in found.items()
+        for kind in ("C", "C++")
+    }
+    return _lines("switches", {head: column for head, column in columns.items() if column[0]}, ROWS)
 
 
 def shared_table(found: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> list[str]:
     """The shared libraries of all programs: code, stripped file and xz of each row against -Oz. Args: as of `table`."""
-    measures = {"shared_code_bytes": "code", "shared_file_bytes": "file", "shared_xz_bytes": "xz"}
-    columns = [(target, measure) for target in found for measure in measures]
-    lines = [markdown_row(["shared libraries", *(f"{target}: {measures[measure]}" for target, measure in columns)])]
-    lines.append(markdown_row(["---"] * (len(columns) + 1)))
-    for row in ROWS:
-        if row.shared and row != BASE:
-            cells = [mean_text(found[target].values(), row.name, measure) for target, measure in columns]
-            if any(cells):
-                lines.append(markdown_row([row.name, *cells]))
+    columns = {
+        f"{target}: {name}": (list(programs.values()), f"shared_{name}_bytes")
+        for target, programs in found.items()
+        for name in ("code", "file", "xz")
+    }
+    return _lines("shared libraries", columns, [row for row in ROWS if row.shared])
+
+
+def _lines(
+    title: str, columns: Mapping[str, tuple[Sequence[Mapping[str, Figures]], str]], rows: Sequence[Switches]
+) -> list[str]:
+    """Args: columns: head -> (row -> figures of each program, the measure)."""
+    lines = markdown_head([title, *columns])
+    for row in rows:
+        cells = [mean_text(programs, row.name, measure) for programs, measure in columns.values()]
+        if row != BASE and any(cells):
+            lines.append(markdown_row([row.name, *cells]))
     return lines
-
-
-def _of_kind(
-    programs: Mapping[str, Mapping[str, Figures]], kinds: Mapping[str, str], kind: str
-) -> list[Mapping[str, Figures]]:
-    return [rows for name, rows in programs.items() if kinds[name] == kind]
 
 
 def mean_text(programs: Iterable[Mapping[str, Figures]], row: str, measure: str) -> str:

@@ -8,7 +8,7 @@ import unittest
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs import tables
-from mlgo.evaluation.programs.image import symbol_differences
+from mlgo.evaluation.programs.size import symbol_differences
 from mlgo.evaluation.programs.totals import timing_ratios, totals
 from mlgo.evaluation.programs.verdicts import verdicts, without_ml
 
