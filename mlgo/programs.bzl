@@ -95,7 +95,6 @@ _TARGETS_ENV = {
         name: dict(
             triple = TARGETS[name].triple,
             gcc = TARGETS[name].gcc,
-            libraries = "usr/%s/lib" % TARGETS[name].triple,
             flags = TARGETS[name].flags,
             emulator_flags = emulator.flags,
         )

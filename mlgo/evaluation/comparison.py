@@ -44,7 +44,6 @@ class Comparison:
     larger_is_better: bool = False
 
     def to_json(self) -> dict[str, Any]:
-
         def described(summaries: Mapping[str, RatioSummary | None]) -> dict[str, Any]:
             return {name: summary and dataclasses.asdict(summary) for name, summary in summaries.items()}
 
@@ -93,12 +92,10 @@ def compare(
             if not all(function in table for table in tables.values()):
                 unmatched += 1
                 continue
-            base = tables[DEFAULT][function]
+            base, seen = tables[DEFAULT][function], function in seen_functions
             scores = {name: tables[name][function].score for name in others}
             ratios = {name: ratio(base.score, found) for name, found in scores.items()}
-            rows.append(
-                FunctionRow(module, function, base.decisions, base.score, scores, ratios, function in seen_functions)
-            )
+            rows.append(FunctionRow(module, function, base.decisions, base.score, scores, ratios, seen))
     unseen = [row for row in rows if not row.seen]
     return Comparison(
         rows=rows,

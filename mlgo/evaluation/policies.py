@@ -18,7 +18,7 @@ ModelOf = Callable[[Side], pathlib.Path | None]
 
 @dataclasses.dataclass(frozen=True)
 class Policies:
-    """Attributes: problem: of all policies; networks, digests: of each policy, by name."""
+    """Policies of one problem; `networks` and `digests` are by name."""
 
     problem: Problem
     networks: Mapping[str, AnyPolicy]

@@ -69,9 +69,8 @@ class Side:
 @functools.cache
 def _identity(clang: pathlib.Path) -> bytes:
     # The version is in recorded digests (models/); the path of the clang in it does not count.
-    path = {"PATH": os.defpath}
-    version = child.run([clang, "--version"], pathlib.Path("/"), _VERSION_SECONDS, environment=path).output
-    kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
+    version = child.run([clang, "--version"], pathlib.Path("/"), _VERSION_SECONDS, environment={"PATH": os.defpath})
+    kept = b"\n".join(line for line in version.output.splitlines() if not line.startswith(b"InstalledDir"))
     return compiler_identity(clang).encode() + kept
 
 
@@ -127,9 +126,8 @@ def costs_from_flags(
         if values and problem is not None and not problem.decides_after_optimiser:
             raise RunError(flag, f"is not supported for {problem.name}", "Remove it")
         if wrong := [value for value in values if not value.isdecimal() or not 0 < int(value) < 2**32]:
-            raise RunError(
-                f"{flag}={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers of at least 1: 32768"
-            )
+            remedy = "Give whole numbers of at least 1: 32768"
+            raise RunError(f"{flag}={','.join(values)}", f"holds {wrong[0]!r}", remedy)
         found |= {CalleeSavedCost(int(value), is_everywhere) for value in values}
     return sorted(found)
 
@@ -155,8 +153,7 @@ def compiler_sides(values: Sequence[str], taken: Collection[str]) -> list[Side]:
     """
     found: dict[str, Side] = {}
     for value in values:
-        match = _COMPILER.fullmatch(value)
-        if match is None:
+        if (match := _COMPILER.fullmatch(value)) is None:
             example = "Give a value such as mine=/opt/clang,-mllvm,-inline-threshold=20"
             raise RunError(f"--compiler={value}", "is not NAME=PATH[,FLAG...]", example)
         name = match[1]
@@ -184,11 +181,8 @@ def best_without_ml(ratios: Mapping[str, float]) -> str | None:
 
     Args: ratios: side -> its ratio to the default; sides with a policy do not count.
     """
-    options = {side: ratio for side, ratio in ratios.items() if is_without_ml(side)}
-    if not options:
-        return None
-    best = min(options, key=lambda side: options[side])
-    return best if options[best] < 1.0 else DEFAULT
+    best = min(filter(is_without_ml, ratios), key=lambda side: ratios[side], default=None)
+    return best if best is None or ratios[best] < 1.0 else DEFAULT
 
 
 def without_ml_text(ratios: Mapping[str, float]) -> str:

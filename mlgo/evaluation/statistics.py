@@ -14,17 +14,13 @@ import numpy as np
 
 #: Phi(_NORMAL_POINT) is 0.975.
 _NORMAL_POINT = 1.959963984540054
-
 #: Student's 97.5 % points for 1 to 4 degrees of freedom, where the expansion below is too coarse.
 #: Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", table 26.10.
 _STUDENT_POINTS = (12.706204736, 4.302652730, 3.182446305, 2.776445105)
-
 #: Programs from which on a bootstrap over programs is used; see summarize_programs.
 MIN_BOOTSTRAP = 5
-
 #: Programs from which on the mean without the best is taken: without one of two, a single one is left.
 MIN_WITHOUT_BEST = 3
-
 #: Modules drawn at a time for the bootstrap: three arrays of 8 bytes each.
 _DRAWN_TOGETHER = 1_000_000
 
@@ -69,14 +65,14 @@ def summarize(ratios: Mapping[str, Sequence[float]], seed: int, resamples: int =
 
     Raises: ValueError: a ratio is not positive and finite.
     """
-    modules = [name for name in sorted(ratios) if len(ratios[name])]
+    modules = [np.asarray(ratios[name], np.float64) for name in sorted(ratios) if len(ratios[name])]
     if not modules:
         return None
-    values = np.concatenate([np.asarray(ratios[name], np.float64) for name in modules])
+    values = np.concatenate(modules)
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise ValueError("score ratios must be positive and finite")
-    sums = np.array([np.log(np.asarray(ratios[name], np.float64)).sum() for name in modules])
-    counts = np.array([len(ratios[name]) for name in modules], np.int64)
+    sums = np.array([np.log(each).sum() for each in modules])
+    counts = np.array([len(each) for each in modules], np.int64)
     mean, low, high = np.exp((sums.sum() / counts.sum(), *_interval(sums, counts, seed, resamples)))
     return _summary(len(values), len(modules), mean, low, high, values - 1)
 
@@ -134,13 +130,13 @@ def summarize_sums(
       function, or the default's sum is 0.
     Raises: ValueError: a score is negative or not finite.
     """
-    modules = [name for name in sorted(pairs) if len(pairs[name])]
+    modules = [pairs[name] for name in sorted(pairs) if len(pairs[name])]
     if not modules:
         return None
-    values = np.concatenate([np.asarray(pairs[name], np.float64).reshape(-1, 2) for name in modules])
+    values = np.concatenate([np.asarray(each, np.float64).reshape(-1, 2) for each in modules])
     if not (np.isfinite(values).all() and (values >= 0).all()):
         raise ValueError("scores of a sum must be finite and not negative")
-    sums = np.array([[math.fsum(side) for side in zip(*pairs[name])] for name in modules], np.float64)
+    sums = np.array([[math.fsum(side) for side in zip(*each)] for each in modules], np.float64)
     total, default = (math.fsum(side) for side in sums.T)
     if default <= 0.0:
         return None
@@ -222,10 +218,9 @@ def spread_of(ratios: Mapping[str, float], seed: int) -> Spread | None:
         return None
     by_ratio = sorted(sorted(ratios), key=lambda name: ratios[name])
     best, worst = by_ratio[0], by_ratio[-1]
-    rest = {name: ratio for name, ratio in ratios.items() if name != best}
-    return Spread(
-        worst, ratios[worst], best, summarize_programs(rest, seed) if len(ratios) >= MIN_WITHOUT_BEST else None
-    )
+    others = {name: ratio for name, ratio in ratios.items() if name != best}
+    rest = summarize_programs(others, seed) if len(ratios) >= MIN_WITHOUT_BEST else None
+    return Spread(worst, ratios[worst], best, rest)
 
 
 def tail_share(modules: int) -> float:

@@ -130,8 +130,8 @@ class Verdict:
         first, *others = self.evidence
         parts = [f"{self.claim.value} by {first.measure} ({show(first)})"]
         if self.claim is Claim.TOO_SMALL:
-            parts = [f"{self.claim.value}: {self.reason}; {first.measure}: {show(first)}"]
-            return "; ".join([*parts, *(f"{each.measure}: {show(each)}" for each in others)])
+            parts = [f"{self.claim.value}: {self.reason}", *(f"{each.measure}: {show(each)}" for each in self.evidence)]
+            return "; ".join(parts)
         return "; ".join([*parts, *(f"{each.measure} {self._beside(each)} ({show(each)})" for each in others)])
 
     def _beside(self, other: Evidence) -> str:
@@ -145,10 +145,7 @@ class Verdict:
 
 
 def verdict(evidence: Sequence[Evidence], code: float | None = None) -> Verdict:
-    """The verdict that follows from `evidence`, whose first entry is the headline.
-
-    The measures disagree where one claims a gain and another a loss.
-    """
+    """What follows from `evidence`, the headline first: disagreement where one claims a gain and another a loss."""
     if not evidence:
         return Verdict(Claim.TOO_SMALL, (), "nothing was compared", code)
     claims = {each.judgement.claim for each in evidence}
@@ -189,22 +186,15 @@ def verdict_over_corpora(measures: Mapping[str, Sequence[RatioSummary | None]]) 
 
     Args: measures: name -> one summary per corpus; the first one that all corpora have is the headline.
     """
-    return verdict(
-        [
-            Evidence.with_interval(f"{name} of {len(known)} corpora of equal weight", *_between_corpora(known))
-            for name, summaries in measures.items()
-            if len(known := [each for each in summaries if each is not None and each.geometric_mean > 0.0])
-            == len(summaries)
-        ]
-    )
-
-
-def _between_corpora(summaries: Sequence[RatioSummary]) -> tuple[float, float, float]:
-    """The geometric mean of one ratio per corpus, with its interval over corpora. Args: at least two."""
-    whole = summarize_projects({str(index): each.geometric_mean for index, each in enumerate(summaries)})
-    if whole is None:
-        raise ValueError(f"{len(summaries)} corpora have no interval")
-    return whole.geometric_mean, whole.low, whole.high
+    evidence = []
+    for name, summaries in measures.items():
+        ratios = {str(index): each.geometric_mean for index, each in enumerate(summaries) if each is not None}
+        if len(ratios) == len(summaries) and min(ratios.values()) > 0.0:
+            if (whole := summarize_projects(ratios)) is None:
+                raise ValueError(f"{len(ratios)} corpora have no interval")
+            measure = f"{name} of {len(ratios)} corpora of equal weight"
+            evidence.append(Evidence.with_interval(measure, whole.geometric_mean, whole.low, whole.high))
+    return verdict(evidence)
 
 
 def _says(evidence: Evidence) -> str:

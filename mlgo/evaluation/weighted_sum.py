@@ -17,7 +17,6 @@ from mlgo.evaluation.statistics import RatioSummary, summarize_sums
 #: of Industrial Organisation Economics", 1993, "concentration").
 TOP = 5
 
-
 #: What sentences leave out because it would be shown as 0: half a percent of a sum, and 0.005 % as a change of it.
 _SMALLEST_SHARE, _SMALLEST_CHANGE = 0.005, 0.00005
 #: Attribute of WeightedSum -> its key in results.

@@ -2,8 +2,6 @@
 
 import unittest
 
-import numpy as np
-
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, contribution_sentences, weighted_sum
 
 
@@ -48,17 +46,6 @@ class WeightedSumTest(unittest.TestCase):
         one_module = [ScorePair("m", str(index), 10.0, 5.0 + index) for index in range(8)]
         summary = _weighted_sum(one_module, seed=1).summary
         self.assertEqual((summary.low, summary.high), (summary.geometric_mean, summary.geometric_mean))
-
-    def test_a_known_effect_lies_in_its_interval(self):
-        """A policy whose scores are 3 % lower with noise of 5 %: 95 of 100 intervals hold the truth."""
-        held, runs = 0, 150
-        for seed in range(runs):
-            random = np.random.Generator(np.random.Philox(20_000 + seed))
-            scores = np.exp(random.normal(3.0, 1.0, 40))
-            found = scores * (0.97 + random.normal(0.0, 0.05, 40))
-            summary = _weighted_sum(_pairs(*zip(scores.tolist(), found.tolist())), seed).summary
-            held += summary.low <= 0.97 <= summary.high
-        self.assertTrue(0.89 <= held / runs <= 0.99, f"{held} of {runs}")
 
     def test_a_score_that_is_maximised_is_better_when_it_grows(self):
         found = _weighted_sum(_pairs((100.0, 125.0)), seed=1, larger_is_better=True)

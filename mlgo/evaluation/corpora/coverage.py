@@ -34,14 +34,7 @@ class Coverage:
         return self.with_code - len(self.absent)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "modules": self.modules,
-            "with_code": self.with_code,
-            "in_image": self.in_image,
-            "without_code": list(self.without_code),
-            "absent": dict(self.absent),
-            "defined_twice": {symbol: list(names) for symbol, names in self.defined_twice.items()},
-        }
+        return {**dataclasses.asdict(self), "with_code": self.with_code, "in_image": self.in_image}
 
     def lines(self, what: str) -> list[str]:
         """Sentences that name the modules without code in the image. Args: what: is linked."""

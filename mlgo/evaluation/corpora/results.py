@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.symbols import Demangler
-from mlgo.evaluation.corpora import tables, verdicts
+from mlgo.evaluation.corpora import tables
 from mlgo.evaluation.corpora.evaluation import CorpusResult
 from mlgo.evaluation.sides import is_without_ml
 from mlgo.run import files
@@ -53,43 +53,35 @@ class Results:
         Raises: RunError: no function or module was compared.
         """
         if not any(result.comparison.rows for result in self.corpora):
-            raise RunError(
-                f"{len(self.corpora)} corpora",
-                "have no function or module to compare",
-                "Give other corpora",
-                ExitCode.NOTHING_PRODUCED,
-            )
-        corpora = {result.corpus: {**result.to_json(), "verdict": self._verdicts(result)} for result in self.corpora}
+            subject, wrong = f"{len(self.corpora)} corpora", "have no function or module to compare"
+            raise RunError(subject, wrong, "Give other corpora", ExitCode.NOTHING_PRODUCED)
+        corpora = {}
+        for result in self.corpora:
+            verdicts = {side: tables.verdict_of(result, side, self.unit).to_json() for side in self.judged}
+            corpora[result.corpus] = {**result.to_json(), "verdict": verdicts}
         content = {**self.description, "kind": "evaluation", "policies": dict(self.policies), "corpora": corpora}
-        together = {side: verdicts.sum_of_all(self.corpora, side, self._seed) for side in self.sides}
+        together = {side: tables.sum_of_all(self.corpora, side, self._seed) for side in self.sides}
         if len(self.corpora) > 1:
-            content["verdict"] = {side: verdicts.verdict_of_all(self.corpora, side).to_json() for side in self.judged}
+            content["verdict"] = {side: tables.verdict_of_all(self.corpora, side).to_json() for side in self.judged}
         content["weighted_sum"] = {side: found and found.to_json() for side, found in together.items()}
         # The file is sorted by key; whoever reads it needs the order in which sides and corpora were given.
         content["order"] = {"sides": list(self.sides), "corpora": [result.corpus for result in self.corpora]}
         files.write_json_atomically(folder / "result.json", content)
-        for name, columns, rows in (
-            ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
-            ("functions", tables.FUNCTION_COLUMNS, tables.function_rows),
-        ):
-            files.write_atomically(folder / f"{name}.csv", encode_csv(columns, rows(self.corpora, self.sides)))
-        summary = self.markdown()
-        files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
+        modules, functions = (rows(self.corpora, self.sides) for rows in (tables.compared_rows, tables.function_rows))
+        files.write_atomically(folder / "modules.csv", encode_csv(tables.COMPARED_COLUMNS, modules))
+        files.write_atomically(folder / "functions.csv", encode_csv(tables.FUNCTION_COLUMNS, functions))
+        files.write_atomically(folder / "summary.md", self.markdown().encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
         demangler = demangler or Demangler()
         descriptions = map(markdown_text, demangler.texts(map(_described, worst)))
-        commands = [
-            f"{text}\n\n    {_reproduction(each, flags_of(each))}\n\n" for text, each in zip(descriptions, worst)
-        ]
-        files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
+        commands = (_reproduction(each, flags_of(each)) for each in worst)
+        texts = (f"{text}\n\n    {command}\n\n" for text, command in zip(descriptions, commands))
+        files.write_atomically(folder / "worst_regressions.md", "".join(texts).encode("utf-8"))
         show(demangler.texts(self._summary_lines(folder, worst)))
 
     @property
     def _seed(self) -> int:
         return int(self.description.get("seed", 0))
-
-    def _verdicts(self, result: CorpusResult) -> dict[str, Any]:
-        return {side: verdicts.verdict_of(result, side, self.unit).to_json() for side in self.judged}
 
     @property
     def judged(self) -> list[str]:
@@ -97,7 +89,7 @@ class Results:
         return [side for side in self.sides if not is_without_ml(side)]
 
     def _verdict_lines(self) -> list[str]:
-        return verdicts.verdict_lines(self.corpora, self.judged, self.unit, self._seed)
+        return tables.verdict_lines(self.corpora, self.judged, self.unit, self._seed)
 
     def markdown(self) -> str:
         lines = [f"- {markdown_text(line)}" for line in self._verdict_lines() if not line.startswith(" ")]
@@ -127,9 +119,8 @@ class Results:
 
 def _reproduction(regression: tables.Regression, flags: Sequence[str]) -> str:
     module = shlex.quote("^" + re.escape(regression.module) + "$")
-    return (
-        f"./bazelw run //mlgo:evaluate -- {' '.join(flags)} --module_filter={module} --output_dir=out/evaluation_of_one"
-    )
+    chosen = " ".join([*flags, f"--module_filter={module}"])
+    return f"./bazelw run //mlgo:evaluate -- {chosen} --output_dir=out/evaluation_of_one"
 
 
 def _described(regression: tables.Regression) -> str:

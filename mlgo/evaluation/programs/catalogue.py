@@ -68,17 +68,15 @@ class Catalogue:
             raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", f"Known: {known}")
         asked: Sequence[str | None] = names or ([] if described else [None])
         chosen = list(dict.fromkeys(program for name in asked for program in members[name]))
-        if self.gn is None or not chosen:
-            paths = [self.descriptions[name] for name in chosen]
-        else:
+        paths = [self.descriptions[name] for name in chosen]
+        if self.gn is not None and chosen:
             paths = self.gn.complete(chosen, work)
         found: dict[str, Program] = {}
         for path in (*paths, *described):
             program = load_program(path, packages)
             if program.name in found:
-                raise RunError(
-                    "--program_file", f"describes {program.name!r}, which there is already", "Give it another name"
-                )
+                wrong = f"describes {program.name!r}, which there is already"
+                raise RunError("--program_file", wrong, "Give it another name")
             found[program.name] = program
         return list(found.values())
 
@@ -107,11 +105,8 @@ class _Packages(Mapping[str, pathlib.Path]):
 
     def __init__(self, given: Mapping[str, pathlib.Path]):
         self._given = given
-        self._variables = {
-            variable.removeprefix(_PACKAGE_VARIABLE): variable
-            for variable in sorted(os.environ)
-            if variable.startswith(_PACKAGE_VARIABLE)
-        }
+        variables = filter(lambda name: name.startswith(_PACKAGE_VARIABLE), sorted(os.environ))
+        self._variables = {variable.removeprefix(_PACKAGE_VARIABLE): variable for variable in variables}
 
     def __getitem__(self, name: str) -> pathlib.Path:
         if name in self._given:
@@ -122,7 +117,7 @@ class _Packages(Mapping[str, pathlib.Path]):
         return root if root.is_dir() else root.parent
 
     def __contains__(self, name: object) -> bool:
-        return name in self._given or name in self._variables
+        return name in self._given or name in self._variables  # Without fetching it.
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self._variables, **self._given})

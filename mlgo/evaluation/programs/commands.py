@@ -46,12 +46,12 @@ class CompileCommands:
 
 @dataclasses.dataclass(frozen=True)
 class _Command:
-    """An entry, see DatabaseEntry. Attributes: source: as its command spells it; output: "" if it names none."""
+    """An entry, see DatabaseEntry."""
 
-    source: str
+    source: str  #: as its command spells it.
     words: tuple[str, ...]
     directory: pathlib.Path
-    output: str
+    output: str  #: "" if it names none.
 
 
 def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCommands:
@@ -83,8 +83,7 @@ def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCom
 
 def level_of(words: Sequence[str]) -> str | None:
     """The optimisation level that a driver's `words` give, such as "-O3"; None: they give none."""
-    levels = [given.words[0] for given in parse_driver(words) if is_level(given)]
-    return levels[-1] if levels else None
+    return next((given.words[0] for given in reversed(list(parse_driver(words))) if is_level(given)), None)
 
 
 def _of_objects(commands: list[_Command], patterns: Sequence[str], subject: str) -> list[_Command]:
@@ -94,9 +93,8 @@ def _of_objects(commands: list[_Command], patterns: Sequence[str], subject: str)
     outputs = [command.output for command in commands]
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(output, pattern) for output in outputs):
-            raise RunError(
-                subject, f"makes no object that matches {pattern!r}", f"It makes {', '.join(outputs[:3])}, ..."
-            )
+            made = f"It makes {', '.join(outputs[:3])}, ..."
+            raise RunError(subject, f"makes no object that matches {pattern!r}", made)
     return [one for one in commands if any(fnmatch.fnmatchcase(one.output, pattern) for pattern in patterns)]
 
 

@@ -19,14 +19,10 @@ _WITH_PROFILE = ("-mllvm", "-mlgo-policy-with-profile")
 
 @dataclasses.dataclass(frozen=True)
 class Compilers:
-    """The packaged clang of Debian, the release clang with policies inside, sides of --compiler, and the ld.lld with
-    the same policies (None: programs are not linked through LTO).
-    """
-
-    packaged: pathlib.Path
-    release: pathlib.Path
-    others: Sequence[Side] = ()
-    linker: pathlib.Path | None = None
+    packaged: pathlib.Path  #: Debian's clang.
+    release: pathlib.Path  #: the clang with policies inside.
+    others: Sequence[Side] = ()  #: of --compiler.
+    linker: pathlib.Path | None = None  #: the ld.lld with the same policies; None: nothing is linked through LTO.
 
     def for_size(self, thresholds: Sequence[str]) -> list[Side]:
         """Sides of the size comparison. Args: thresholds: values of -inline-threshold for the packaged clang."""
@@ -48,11 +44,9 @@ class Compilers:
         default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)
         if has_profiles:
             policy = dataclasses.replace(policy, flags=(*policy.flags, *_WITH_PROFILE))
+        searches = {f"{ALLOCATIONS}{number}": ("-mllvm", f"-mlgo-allocations={number}") for number in allocations}
         searching = [
-            dataclasses.replace(
-                policy, name=f"{ALLOCATIONS}{number}", flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}")
-            )
-            for number in allocations
+            dataclasses.replace(policy, name=name, flags=(*policy.flags, *flags)) for name, flags in searches.items()
         ]
         # For LTO it is the linker that generates the code, with the cost too.
         costly = with_costs((dataclasses.replace(default, linker=self.linker), policy), callee_saved_costs)
@@ -68,10 +62,8 @@ class Compilers:
 
     def _policy(self, problem: str) -> Side:
         loaded = load_problem(problem)
-        flags = tuple(loaded.release_flags())
-        return Side(
-            _POLICY, self.release, flags, linker=self.linker, decides_after_optimiser=loaded.decides_after_optimiser
-        )
+        flags, late = tuple(loaded.release_flags()), loaded.decides_after_optimiser
+        return Side(_POLICY, self.release, flags, linker=self.linker, decides_after_optimiser=late)
 
 
 def allocation_counts(values: Sequence[str]) -> list[int]:
@@ -93,7 +85,6 @@ def linker_beside(clang: pathlib.Path) -> pathlib.Path:
     """The ld.lld that has the policies of the release clang `clang`. Raises: RunError: there is none beside it."""
     linker = clang.with_name("ld.lld")
     if not linker.is_file():
-        raise RunError(
-            "--lto", f"needs ld.lld beside {clang}", "Give --clang of //release:clang or of an installed tree"
-        )
+        remedy = "Give --clang of //release:clang or of an installed tree"
+        raise RunError("--lto", f"needs ld.lld beside {clang}", remedy)
     return linker

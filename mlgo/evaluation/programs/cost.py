@@ -9,6 +9,7 @@ from typing import Any
 
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain, compile_command, run_tool
 from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.run_time import medians
 from mlgo.evaluation.sides import Side
 from mlgo.evaluation.statistics import summarize_totals
 
@@ -82,26 +83,20 @@ def _compile(side: Side, program: Program, path: str, command: list[str]) -> dic
 
 
 def summarize_cost(
-    samples: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int, resamples: int = 10_000
+    samples: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int
 ) -> dict[str, Any]:
     """Each side against `base`: the sum over sources of the median of their turns, and the ratio with its interval.
 
     Returns: side -> measure or stage -> {"sum", "base_sum", "ratio", "low", "high", "sources"}, without stages that did
     not run. `memory_mb` has "median", "base_median" and "more", the median of the differences, instead.
     """
-    middle = {
-        source: {
-            side: {name: statistics.median(values) for name, values in of_side.items()}
-            for side, of_side in sides.items()
-        }
-        for source, sides in samples.items()
-    }
+    middle = {source: {side: medians(of_side) for side, of_side in sides.items()} for source, sides in samples.items()}
     names = list(next(iter(middle.values()), {}))
-    return {side: _against(middle, side, base, seed, resamples) for side in names if side != base}
+    return {side: _against(middle, side, base, seed) for side in names if side != base}
 
 
 def _against(
-    middle: Mapping[str, Mapping[str, Mapping[str, float]]], side: str, base: str, seed: int, resamples: int
+    middle: Mapping[str, Mapping[str, Mapping[str, float]]], side: str, base: str, seed: int
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in (*MEASURES, *STAGES):
@@ -109,12 +104,9 @@ def _against(
         if name == "memory_mb":
             more = statistics.median(new - old for new, old in pairs.values())
             new, old = (statistics.median(values) for values in zip(*pairs.values()))
-            medians = {"median": round(new, 2), "base_median": round(old, 2), "more": round(more, 2)}
-            found[name] = {**medians, "sources": len(pairs)}
-        elif (
-            sum(old for _, old in pairs.values()) > 0
-            and (summary := summarize_totals(pairs, seed, resamples)) is not None
-        ):
+            middles = {"median": round(new, 2), "base_median": round(old, 2), "more": round(more, 2)}
+            found[name] = {**middles, "sources": len(pairs)}
+        elif sum(old for _, old in pairs.values()) > 0 and (summary := summarize_totals(pairs, seed)) is not None:
             new, old = (sum(values) for values in zip(*pairs.values()))
             ratio = {"ratio": summary.geometric_mean, "low": summary.low, "high": summary.high}
             found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio, "sources": summary.modules}

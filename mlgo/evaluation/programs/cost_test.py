@@ -1,43 +1,32 @@
-"""Compile cost with known effects and without."""
+"""Compile cost, and reading clang's time traces."""
 
+import json
 import pathlib
 import tempfile
 import unittest
 
-import numpy as np
+import hypothesis
+from hypothesis import strategies
 
-from mlgo.evaluation.programs.cost import MEASURES, STAGES, chosen_sources, summarize_cost
+from mlgo.evaluation.programs.cost import (
+    MEASURES,
+    STAGES,
+    TraceFailure,
+    chosen_sources,
+    parse_time_trace,
+    summarize_cost,
+)
 from mlgo.evaluation.programs.program import Program, ProgramRun
 
+hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
+hypothesis.settings.load_profile("mlgo")
 
-def _samples(generator, effect, sources=40, turns=3, noise=0.03):
-    """Compile times of `sources`, the policy's `effect` times the default's but for noise of machine and source."""
-    found = {}
-    for source in range(sources):
-        seconds = float(np.exp(generator.normal(-1.0, 1.0)))
-        own = effect * float(np.exp(generator.normal(0.0, 0.02)))
 
-        def turns_of(factor, seconds=seconds):
-            values = (seconds * factor * np.exp(generator.normal(0.0, noise, turns))).tolist()
-            return dict.fromkeys((*MEASURES, *STAGES), values)
-
-        found[f"{source}.c"] = {"default": turns_of(1.0), "policy": turns_of(own)}
-    return found
+def _event(name, microseconds, **arguments):
+    return {"pid": 7, "tid": 7, "ph": "X", "ts": 0, "dur": microseconds, "name": name, "args": arguments}
 
 
 class SummarizeCostTest(unittest.TestCase):
-    def test_the_interval_covers_a_known_effect_in_95_percent(self):
-        generator = np.random.Generator(np.random.Philox(5))
-        for effect in (0.98, 1.0):
-            covered = 0
-            for seed in range(100):
-                found = summarize_cost(_samples(generator, effect), "default", seed, resamples=400)["policy"][
-                    "cpu_seconds"
-                ]
-                covered += found["low"] <= effect <= found["high"]
-            # 95 are expected; a bootstrap over 40 sources of unequal weight gives a few less.
-            self.assertTrue(88 <= covered <= 100, f"{covered} of 100 at {effect}")
-
     def test_equal_compilers_are_equal(self):
         one = {name: [2.0, 1.0, 9.0] for name in (*MEASURES, *STAGES)}
         found = summarize_cost({name: {"default": one, "same": one} for name in "abc"}, "default", 1)["same"]
@@ -72,6 +61,57 @@ class ChosenSourcesTest(unittest.TestCase):
             program = Program("p", "", root, (*names, "9.S"), (), (), (), (), (), {}, (run,))
             self.assertEqual(chosen_sources(program, 3), ["8.c", "6.c", "3.c"])
             self.assertEqual(chosen_sources(program, 99), names[::-1])
+
+
+class TimeTraceTest(unittest.TestCase):
+    def test_stages_are_totals_and_the_allocator_a_sum_over_functions(self):
+        events = [
+            {"ph": "b", "name": "Source", "args": {"detail": "a.h"}},
+            _event("RunPass", 300, detail="Greedy Register Allocator"),
+            _event("RunPass", 200, detail="Greedy Register Allocator"),
+            _event("RunPass", 999, detail="Machine Instruction Scheduler"),
+            _event("Total Frontend", 1000),
+            _event("Total Optimizer", 2000),
+            _event("Total CodeGenPasses", 4000),
+            _event("Total Backend", 6000),
+            {"ph": "M", "name": "process_name", "args": {"name": "clang"}},
+        ]
+        found = parse_time_trace(json.dumps({"traceEvents": events}).encode())
+        self.assertEqual(
+            found,
+            {
+                "front_end": 0.001,
+                "optimiser": 0.002,
+                "code_generation": 0.004,
+                "inliner": 0.0,
+                "register_allocator": 0.0005,
+            },
+        )
+        self.assertEqual(tuple(found), STAGES)
+
+    def test_a_trace_of_no_compile_is_refused(self):
+        events = (b"", b"3", b'{"name": "Total Frontend"}', b'{"name": "Total Source", "dur": 3}')
+        for content in (b"", b"{}", b"[]", *(b'{"traceEvents": [' + event + b"]}" for event in events)):
+            with self.subTest(content), self.assertRaisesRegex(TraceFailure, "is not a time trace"):
+                parse_time_trace(content)
+
+    @hypothesis.given(strategies.binary())
+    def test_bytes_that_are_no_trace_are_refused(self, content):
+        with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
+            parse_time_trace(content)
+
+    @hypothesis.given(
+        strategies.recursive(
+            strategies.none() | strategies.integers() | strategies.text(),
+            lambda inner: (
+                strategies.lists(inner)
+                | strategies.dictionaries(strategies.sampled_from(["name", "dur", "args"]), inner)
+            ),
+        )
+    )
+    def test_events_of_any_other_form_are_refused(self, events):
+        with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
+            parse_time_trace(json.dumps({"traceEvents": events}).encode())
 
 
 if __name__ == "__main__":

@@ -33,6 +33,14 @@ from mlgo.run.manifest import digest_of_json
 #: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data
 #: writes.
 _EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores"}
+#: Event of perf -> our name. Instructions have a name of their own, because Cachegrind counts instructions too.
+_ALWAYS = {"cycles:u": "cycles", "instructions:u": "perf_instructions"}
+#: Names of measures that the user chose begin with it.
+CHOSEN = "perf event "
+#: An event as `perf list` names it, with or without modifier. A group in braces is none: perf would report it as one.
+_EVENT = re.compile(r"[A-Za-z][\w.-]*(?::[a-zA-Z]+)?")
+_USER_MODE = ":u"
+_SECONDS = 60
 
 
 class CounterFailure(Exception):
@@ -47,14 +55,11 @@ class Counts:
     loads: int
     stores: int
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(self.instructions + other.instructions, self.loads + other.loads, self.stores + other.stores)
-
 
 class Counter(Protocol):
-    """What counts a program's runs. Attributes: name: in results and messages."""
+    """What counts a program's runs."""
 
-    name: ClassVar[str]
+    name: ClassVar[str]  #: in results and messages.
 
     def digest(self) -> str: ...
 
@@ -64,13 +69,8 @@ class Counter(Protocol):
 
 
 def parse_cachegrind(text: str) -> Counts:
-    """The totals in a Cachegrind output file, from its lines "events:" and "summary:".
-
-    Raises: CounterFailure: they are missing, as after a kill.
-    """
-    lines = {
-        key: rest.split() for key, separator, rest in (line.partition(":") for line in text.splitlines()) if separator
-    }
+    """The totals in a Cachegrind output file. Raises: CounterFailure: they are missing, as after a kill."""
+    lines = {key: rest.split() for key, colon, rest in (line.partition(":") for line in text.splitlines()) if colon}
     events, summary = lines.get("events"), lines.get("summary")
     if events is None or summary is None:
         raise CounterFailure("Cachegrind's file has no totals")
@@ -99,17 +99,13 @@ def _counts_of_runs(
 
 @dataclasses.dataclass(frozen=True)
 class Cachegrind:
-    """Attributes: valgrind: the program; tools: folder of its tools, None: where it was installed."""
-
     name: ClassVar[str] = "cachegrind"
-
     valgrind: pathlib.Path
-    tools: pathlib.Path | None
+    tools: pathlib.Path | None  #: folder of its tools; None: where it was installed.
 
     def digest(self) -> str:
-        folders = (
-            [self.tools] if self.tools is not None else [*self.valgrind.resolve().parents[1].glob("lib*/valgrind")]
-        )
+        installed = self.valgrind.resolve().parents[1].glob("lib*/valgrind")
+        folders = installed if self.tools is None else [self.tools]
         tools = [path for folder in folders for path in sorted(folder.glob("cachegrind-*"))]
         return digest_of_json(list(map(program_identity, [self.valgrind, *tools])))
 
@@ -153,11 +149,8 @@ def parse_plugin(text: str) -> Counts:
 
 @dataclasses.dataclass(frozen=True)
 class Emulator:
-    """Attributes: target: with an emulator and its plugin."""
-
     name: ClassVar[str] = "qemu"
-
-    target: Target
+    target: Target  #: with an emulator and its plugin.
 
     def digest(self) -> str:
         return self.target.digest()
@@ -167,16 +160,6 @@ class Emulator:
             path = pathlib.Path(folder, "counts")
             prefix = [*self.target.emulator, "-plugin", f"{self.target.plugin},out={path}"]
             return _counts_of_runs(run_program(program, image, prefix), path, parse_plugin)
-
-
-#: Event -> our name. Instructions have a name of their own, because Cachegrind counts instructions too.
-_ALWAYS = {"cycles:u": "cycles", "instructions:u": "perf_instructions"}
-#: Names of measures that the user chose begin with it.
-CHOSEN = "perf event "
-#: An event as `perf list` names it, with or without modifier. A group in braces is none: perf would report it as one.
-_EVENT = re.compile(r"[A-Za-z][\w.-]*(?::[a-zA-Z]+)?")
-_USER_MODE = ":u"
-_SECONDS = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,18 +181,15 @@ class Perf:
         """Measure -> count in the output of `perf stat -x,`. Raises: CounterFailure: a line is malformed."""
         found = {}
         for row in csv.reader(line for line in text.splitlines() if line.strip() and not line.startswith("#")):
-            if len(row) < 3:
-                raise CounterFailure(f"perf wrote {','.join(row)!r}")
-            measure = self.events.get(row[2])
-            if measure is None or row[0].startswith("<"):
+            if len(row) > 2 and (row[2] not in self.events or row[0].startswith("<")):
                 continue
             try:
                 value = float(row[0])
-            except ValueError as error:
-                raise CounterFailure(f"perf wrote {','.join(row)!r}") from error
-            if not math.isfinite(value) or value < 0:
+            except ValueError:
+                value = math.nan
+            if len(row) < 3 or not 0.0 <= value < math.inf:
                 raise CounterFailure(f"perf wrote {','.join(row)!r}")
-            found[measure] = value
+            found[self.events[row[2]]] = value
         return found
 
     def counted(self) -> set[str]:
@@ -239,16 +219,14 @@ def perf_from_flags(events: Sequence[str], program: str | None = None) -> Perf |
             raise RunError(flag, f"names {event}, which is counted already", "Leave it out")
         chosen[full] = CHOSEN + event
     found = program or shutil.which("perf")
+    if found is None and events:
+        raise RunError(flag, "needs the program perf, which is not on PATH", "Install it, or leave out the flag")
     if found is None:
-        if events:
-            raise RunError(flag, "needs the program perf, which is not on PATH", "Install it, or leave out the flag")
         return None
     perf = Perf(pathlib.Path(found), {**_ALWAYS, **chosen})
     counted = perf.counted()
     if missing := [event for event in events if CHOSEN + event not in counted]:
-        raise RunError(
-            flag,
-            f"names {', '.join(missing)}, which perf does not count on this machine",
-            "Leave it out, or measure where `perf list` shows it; most virtual machines have no hardware counters",
-        )
+        wrong = f"names {', '.join(missing)}, which perf does not count on this machine"
+        remedy = "Leave it out, or measure where `perf list` shows it; most virtual machines have no hardware counters"
+        raise RunError(flag, wrong, remedy)
     return perf if "cycles" in counted or events else None

@@ -1,11 +1,25 @@
-"""Reading the output of Cachegrind and of the emulator's plugin."""
+"""Reading the output of Cachegrind, of the emulator's plugin and of perf, whose events the user chooses."""
 
+import pathlib
+import re
+import sys
+import tempfile
 import unittest
+from unittest import mock
 
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.evaluation.programs.counters import CounterFailure, Counts, parse_cachegrind, parse_plugin
+from mlgo.evaluation.programs import tables
+from mlgo.evaluation.programs.counters import (
+    CounterFailure,
+    Counts,
+    Perf,
+    parse_cachegrind,
+    parse_plugin,
+    perf_from_flags,
+)
+from mlgo.run.exit_codes import RunError
 
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
@@ -20,6 +34,10 @@ fn=???
 0 12 1 1 3 0 0 2 0 0
 summary: 147291 1190 1173 39151 1470 1221 14530 653 603
 """
+# Written by perf 6.1 on a machine with counters, and on one without.
+_PERF = "# started on Fri\n\n1234567,,cycles:u,1000,100.00,,\n2000000,,instructions:u,1000,100.00,1.62,insn per cycle\n"
+_NO_PERF = "<not supported>,,cycles:u,0,100.00,,\n<not supported>,,instructions:u,0,100.00,,\n"
+_MISSES = "77,,branch-misses:u,1000,50.00,,\n"
 
 
 class CachegrindTest(unittest.TestCase):
@@ -71,6 +89,85 @@ class PluginTest(unittest.TestCase):
         ):
             with self.subTest(text), self.assertRaisesRegex(CounterFailure, message):
                 parse_plugin(text)
+
+
+class PerfTest(unittest.TestCase):
+    def setUp(self):
+        self.perf = Perf(pathlib.Path("perf"), {"cycles:u": "cycles", "instructions:u": "perf_instructions"})
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def that_says(self, text: str) -> str:
+        """A program that writes `text` where perf writes its counts, and the events it was asked for beside it."""
+        path = self.folder / "perf"
+        script = (
+            "import sys\n"
+            f"open(sys.argv[sys.argv.index('-o') + 1], 'w').write({text!r})\n"
+            f"open({str(self.folder / 'asked')!r}, 'w').write(sys.argv[sys.argv.index('-e') + 1])\n"
+        )
+        path.write_text(f"#!{sys.executable} -IS\n{script}", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    def test_counts_are_found_where_there_are_some(self):
+        self.assertEqual(self.perf.parse(_PERF), {"cycles": 1234567.0, "perf_instructions": 2000000.0})
+        self.assertEqual(self.perf.parse(_NO_PERF), {})
+
+    def test_malformed_output_of_perf_is_refused(self):
+        for text in ("perf: not found\n", "many,,cycles:u,1,1\n", "nan,,cycles:u,1,1\n", "-1,,cycles:u,1,1\n"):
+            with self.subTest(text), self.assertRaisesRegex(CounterFailure, f"perf wrote '{re.escape(text.strip())}'"):
+                self.perf.parse(text)
+
+    def test_it_is_tried_before_it_is_relied_on(self):
+        for said, works in ((_PERF, True), (_NO_PERF, False), ("nonsense\n", False)):
+            self.assertEqual(perf_from_flags([], self.that_says(said)) is not None, works, said)
+        self.assertIsNone(perf_from_flags([], str(self.folder / "absent")))
+        with mock.patch("shutil.which", return_value=None):
+            self.assertIsNone(perf_from_flags([]))
+
+    def test_chosen_events_are_counted_by_their_names(self):
+        perf = perf_from_flags(
+            ["branch-misses", "page-faults:k"], self.that_says(_PERF + _MISSES + "5,,page-faults:k,1,1\n")
+        )
+        assert perf is not None
+        self.assertEqual((self.folder / "asked").read_text(), "cycles:u,instructions:u,branch-misses:u,page-faults:k")
+        self.assertEqual(
+            perf.chosen, {"branch-misses:u": "perf event branch-misses", "page-faults:k": "perf event page-faults:k"}
+        )
+        # An event whose name begins with another's is not taken for it.
+        self.assertEqual(perf.parse("1,,branch-misses:u-and-more,1,1\n" + _MISSES), {"perf event branch-misses": 77.0})
+
+    def test_software_events_are_counted_without_hardware_counters(self):
+        perf = perf_from_flags(["page-faults"], self.that_says(_NO_PERF + "5,,page-faults:u,1,1\n"))
+        assert perf is not None
+        self.assertEqual(perf.parse(_NO_PERF + "5,,page-faults:u,1,1\n"), {"perf event page-faults": 5.0})
+
+    def test_what_cannot_be_counted_is_refused_in_one_sentence(self):
+        said = self.that_says(_PERF + _MISSES + "<not supported>,,cache-misses:u,0,0\n")
+        for events, message in (
+            (["cache-misses", "branch-misses"], "names cache-misses, which perf does not count on this machine"),
+            (["{cycles", "branches}"], "'{cycles', which is no name"),
+            (["-o"], "'-o', which is no name"),
+            ([""], "'', which is no name"),
+            (["cycles"], "names cycles, which is counted already"),
+            (["branch-misses", "branch-misses:u"], "names branch-misses:u, which is counted already"),
+        ):
+            with self.subTest(events), self.assertRaisesRegex(RunError, message):
+                perf_from_flags(events, said)
+        with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(RunError, "not on PATH"):
+            perf_from_flags(["branch-misses"])
+
+    def test_they_have_columns(self):
+        total = {"programs": 1, "geometric_mean": 0.5, "worst": {"ratio": 0.5, "program": "lua"}}
+        names = ("instructions", "perf event branch-misses")
+        result = {
+            "run": {"lua": {"default": dict.fromkeys(names, 10), "policy": dict.fromkeys(names, 5)}},
+            "run_times": {"lua": {"policy": {}}},
+            "totals": {"run": {"policy": dict.fromkeys(names, total)}},
+            "without_ml": {},
+        }
+        lines = tables.run_lines(result, "run")
+        self.assertIn("policy: perf event branch-misses", lines[0])
+        self.assertEqual(lines[2].count("-50.00 %"), 2)
 
 
 if __name__ == "__main__":

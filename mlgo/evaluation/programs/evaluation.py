@@ -26,11 +26,9 @@ _REDO = "Delete its folder; the stage then runs again"
 
 @dataclasses.dataclass(frozen=True)
 class CostSettings:
-    """Attributes: sources: per program; turns: compiles of each source by each compiler; seed: of the bootstrap."""
-
-    sources: int = 6
-    turns: int = 3
-    seed: int = 1
+    sources: int = 6  #: per program.
+    turns: int = 3  #: compiles of each source by each compiler.
+    seed: int = 1  #: of the bootstrap.
 
 
 @dataclasses.dataclass(frozen=True)

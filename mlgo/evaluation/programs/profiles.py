@@ -23,10 +23,8 @@ _PROFILE = "profile.profdata"
 
 @dataclasses.dataclass(frozen=True)
 class ProfileTools:
-    """The library of instrumented programs, libclang_rt.profile, and llvm-profdata."""
-
-    runtime: pathlib.Path
-    profdata: pathlib.Path
+    runtime: pathlib.Path  #: the library of instrumented programs, libclang_rt.profile.
+    profdata: pathlib.Path  #: llvm-profdata.
 
 
 def profile_tools(target: Target) -> ProfileTools:
@@ -79,36 +77,27 @@ def _training_of(program: Program) -> Program:
 
 
 def _profile(evaluation: ProgramEvaluation, training: Program, level: str, tools: ProfileTools) -> pathlib.Path:
-    stage = f"profile/{training.name}/{level.removeprefix('-')}"
-    side = Side("instrumented", evaluation.toolchain.driver)
-    inputs = {
-        **build_inputs(evaluation.toolchain, side, training, level),
-        "runtime": digest_of_file(tools.runtime),
-        "profdata": program_identity(tools.profdata),
-    }
-
-    def work(folder: pathlib.Path) -> Mapping[str, Any]:
-        _make_profile(evaluation, training, level, tools, folder / _PROFILE)
-        return {}
-
-    return evaluation.stage(stage, inputs, {"level": level}, work) / _PROFILE
-
-
-def _make_profile(
-    evaluation: ProgramEvaluation, program: Program, level: str, tools: ProfileTools, profile: pathlib.Path
-) -> None:
     toolchain = evaluation.toolchain
     side = Side("instrumented", toolchain.driver)
-    with tempfile.TemporaryDirectory(prefix="mlgo-profile-") as scratch:
-        folder = pathlib.Path(scratch)
-        objects = compile_objects(toolchain, side, program, folder / "objects", level, ("-fprofile-generate",))
-        runtime = ("-Wl,-u,__llvm_profile_runtime", str(tools.runtime))
-        link(toolchain, side, program, objects, folder / "program", runtime)
-        counts = folder / "counts"
-        counts.mkdir()
-        for _ in run_program(program, folder / "program", (), {"LLVM_PROFILE_FILE": str(counts / "%p.profraw")}):
-            pass
-        raw = sorted(map(str, counts.iterdir()))
-        if not raw:
-            raise RunFailure("the instrumented program wrote no counts")
-        run_tool(side, "llvm-profdata", [str(tools.profdata), "merge", "-o", str(profile), *raw], folder)
+
+    def work(stage: pathlib.Path) -> Mapping[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="mlgo-profile-") as scratch:
+            folder = pathlib.Path(scratch)
+            objects = compile_objects(toolchain, side, training, folder / "objects", level, ("-fprofile-generate",))
+            runtime = ("-Wl,-u,__llvm_profile_runtime", str(tools.runtime))
+            link(toolchain, side, training, objects, folder / "program", runtime)
+            counts = folder / "counts"
+            counts.mkdir()
+            for _ in run_program(training, folder / "program", (), {"LLVM_PROFILE_FILE": str(counts / "%p.profraw")}):
+                pass
+            raw = sorted(map(str, counts.iterdir()))
+            if not raw:
+                raise RunFailure("the instrumented program wrote no counts")
+            command = [str(tools.profdata), "merge", "-o", str(stage / _PROFILE), *raw]
+            run_tool(side, "llvm-profdata", command, folder)
+        return {}
+
+    inputs = build_inputs(toolchain, side, training, level)
+    inputs |= {"runtime": digest_of_file(tools.runtime), "profdata": program_identity(tools.profdata)}
+    name = f"profile/{training.name}/{level.removeprefix('-')}"
+    return evaluation.stage(name, inputs, {"level": level}, work) / _PROFILE

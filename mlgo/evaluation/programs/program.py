@@ -1,7 +1,6 @@
 """Descriptions of programs: sources, flags, inputs and runs. README.md documents the JSON fields."""
 
 import dataclasses
-import hashlib
 import os
 import pathlib
 import re
@@ -12,7 +11,7 @@ from mlgo.corpus import contained_files
 from mlgo.evaluation.programs.commands import CompileCommands, level_of, load_commands
 from mlgo.evaluation.programs.description import REMEDY, read_description
 from mlgo.run.exit_codes import RunError
-from mlgo.run.manifest import digest_of_file, digest_of_json
+from mlgo.run.manifest import digest_of_bytes, digest_of_file, digest_of_json
 
 _NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 #: Of an input, which may lie in folders.
@@ -83,10 +82,8 @@ class Program:
         """A line for the user when its build has other optimisation levels than `measured`, else None."""
         if not set(self.levels) - set(measured):
             return None
-        return (
-            f"{self.name}: its compile commands are at {', '.join(self.levels)}; here it is compiled at"
-            f" {' and '.join(measured)}, as all programs are"
-        )
+        given, here = ", ".join(self.levels), " and ".join(measured)
+        return f"{self.name}: its compile commands are at {given}; here it is compiled at {here}, as all programs are"
 
     def units(self) -> list[tuple[str, str]]:
         """(path for the compiler, name of the object) of every compiled file, in link order."""
@@ -112,29 +109,21 @@ class Program:
 
     def digest(self) -> str:
         """Digest of description, sources, files that they may include, and inputs."""
-        whole = hashlib.sha256()
         fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
-        runs = [run.to_json() for run in self.runs]
-        whole.update(digest_of_json([self.name, *map(list, fields), runs]).encode())
+        parts = [digest_of_json([self.name, *map(list, fields), [run.to_json() for run in self.runs]])]
         if self.options:
-            whole.update(digest_of_json({path: list(words) for path, words in self.options.items()}).encode())
+            parts.append(digest_of_json({path: list(words) for path, words in self.options.items()}))
         if self.directories:
-            folders = {path: str(folder) for path, folder in self.directories.items()}
-            whole.update(digest_of_json(folders).encode())
-        for level, path in sorted(self.profiles.items()):
-            whole.update(f"{level} {digest_of_file(path)}\n".encode())
-        for path in sorted({self.root / path for path in self.sources} | (set() if self.options else self._included())):
-            whole.update(f"{self._place(path)} {digest_of_file(path)}\n".encode())
+            parts.append(digest_of_json({path: str(folder) for path, folder in self.directories.items()}))
+        found = sorted(self.profiles.items())
+        own = {self.root / path for path in self.sources} | (set() if self.options else self._included())
+        found += [(self._place(path), path) for path in sorted(own)]
         for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder.startswith("@")):
-            for path in sorted(_included_in(folder, whole=True)):
-                whole.update(f"{path.relative_to(folder)} {digest_of_file(path)}\n".encode())
-        for path in [
-            *self.mains,
-            *self.fingerprints,
-            *(path for name in sorted(self.inputs) for path in self.inputs[name]),
-        ]:
-            whole.update(f"{path.name} {digest_of_file(path)}\n".encode())
-        return whole.hexdigest()
+            found += [(str(path.relative_to(folder)), path) for path in sorted(_included_in(folder, whole=True))]
+        inputs = (path for name in sorted(self.inputs) for path in self.inputs[name])
+        found += [(path.name, path) for path in (*self.mains, *self.fingerprints, *inputs)]
+        parts += [f"{name} {digest_of_file(path)}\n" for name, path in found]
+        return digest_of_bytes("".join(parts).encode())
 
     def _included(self) -> set[pathlib.Path]:
         own = {self.root / folder for folder in self.includes if not folder.startswith("@")}
@@ -160,11 +149,8 @@ class Program:
 
 def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
     """Files in `folder` that a source may include. Args: whole: whether subfolders count."""
-    return [
-        path
-        for path in (folder.rglob("*") if whole else folder.glob("*"))
-        if path.suffix in _INCLUDED and path.is_file()
-    ]
+    paths = folder.rglob("*") if whole else folder.glob("*")
+    return [path for path in paths if path.suffix in _INCLUDED and path.is_file()]
 
 
 def is_c_plus_plus(path: str) -> bool:
@@ -204,9 +190,8 @@ class _Reader:
         includes = self._texts("includes")
         used = {folder[1:].partition("/")[0] for folder in includes if folder.startswith("@")}
         if unknown := used - packages.keys():
-            raise self._wrong(
-                f"includes from the package {min(unknown)!r}; known: {', '.join(sorted(packages)) or 'none'}"
-            )
+            known = ", ".join(sorted(packages)) or "none"
+            raise self._wrong(f"includes from the package {min(unknown)!r}; known: {known}")
         self._check_folders(root, includes, packages)
         program = Program(
             name=name,
@@ -247,12 +232,9 @@ class _Reader:
             package, _, rest = folder[1:].partition("/")
             path = packages[package] / rest if folder.startswith("@") else root / folder
             if not path.is_dir():
-                raise RunError(
-                    self._subject,
-                    f"has the folder {folder!r} in `includes`, but {path} is not a folder",
-                    f"Give a folder relative to {root}, an absolute one, or @NAME/FOLDER with --package=NAME=TREE;"
-                    " build the project first if it generates headers",
-                )
+                wrong = f"has the folder {folder!r} in `includes`, but {path} is not a folder"
+                remedy = f"Give a folder relative to {root}, an absolute one, or @NAME/FOLDER with --package=NAME=TREE;"
+                raise RunError(self._subject, wrong, f"{remedy} build the project first if it generates headers")
 
     def _commands(self) -> CompileCommands | None:
         if "compile_commands" not in self._content:

@@ -13,8 +13,7 @@ from mlgo.evaluation.programs.counters import Counter, Perf
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.parallel_measurement import Table
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.totals import benchmark_totals, timing_ratios, totals
-from mlgo.evaluation.programs.verdicts import verdicts, without_ml
+from mlgo.evaluation.programs.totals import benchmark_totals, timing_ratios, totals, verdicts, without_ml
 from mlgo.evaluation.sides import DEFAULT, Side, threshold_of
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -22,17 +21,8 @@ from mlgo.run.manifest import digest_of_file
 from mlgo.run.progress import show
 
 _PARTS = (
-    "size",
-    "executed",
-    "symbols",
-    "coverage",
-    "run",
-    "run_details",
-    "run_times",
-    "cost",
-    "left_out",
-    "differing",
-    "totals",
+    *("size", "executed", "symbols", "coverage", "run", "run_details", "run_times", "cost"),
+    *("left_out", "differing", "totals"),
 )
 
 
@@ -102,13 +92,8 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         events = ["cycles", *(plan.perf.chosen.values() if plan.perf is not None else ())]
         if benchmarks := benchmark_totals(table.rows, DEFAULT, plan.seed):
             result["totals"]["benchmarks"] = benchmarks
-        _add(
-            result,
-            "run",
-            table,
-            (*run_time.COUNTS, *run_time.SIZES, "cpu_seconds", "wall_seconds", *events, *through_lto),
-            plan,
-        )
+        measures = (*run_time.COUNTS, *run_time.SIZES, "cpu_seconds", "wall_seconds", *events, *through_lto)
+        _add(result, "run", table, measures, plan)
     for level, sides in plan.cost.items():
         found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)
         result["cost"] |= {level: found} if found else {}
@@ -128,23 +113,13 @@ def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler 
     files.write_json_atomically(folder / "result.json", result)
     files.write_atomically(folder / "programs.csv", tables.to_csv(result))
     files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
-    show(
-        [
-            "",
-            *summary.split("\n"),
-            *_coverage_lines(result.get("coverage", {})),
-            f"Results: {folder / 'result.json'}, programs.csv, summary.md",
-        ]
-    )
+    show(["", *summary.split("\n"), *_coverage_lines(result.get("coverage", {}))])
+    show([f"Results: {folder / 'result.json'}, programs.csv, summary.md"])
     if result["differing"]:
         return ExitCode.OUTPUT_DIFFERS
     if not (result["size"] or result["run"]):
-        raise RunError(
-            f"{len(result['programs'])} programs",
-            "could not be compared",
-            "See above why each was left out",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        subject, remedy = f"{len(result['programs'])} programs", "See above why each was left out"
+        raise RunError(subject, "could not be compared", remedy, ExitCode.NOTHING_PRODUCED)
     return ExitCode.TOO_MANY_FAILURES if result["left_out"] else ExitCode.DONE
 
 

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs.building import Toolchain, compile_objects, link
-from mlgo.evaluation.programs.counters import Counter, Counts, Perf
+from mlgo.evaluation.programs.counters import Counter, Perf
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto
-from mlgo.evaluation.programs.program import Program, ProgramRun
+from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, output_digests, run_program
 from mlgo.evaluation.programs.size import count_runs, measure
 from mlgo.evaluation.sides import Side
@@ -26,6 +26,7 @@ from mlgo.run.exit_codes import RunError
 LEVEL = "-O2"
 #: Counted events; the first one is the headline.
 COUNTS = ("instructions", "data_references", "loads", "stores")
+_COUNTED = ("instructions", "loads", "stores")
 #: Sizes of the image, which stand beside what it executes.
 SIZES = ("code_bytes",)
 IMAGE = "program"
@@ -46,18 +47,19 @@ def take_benchmarks(program: Program, image: pathlib.Path) -> dict[str, float]:
     if not any(run.benchmark for run in program.runs):
         return {}
     with tempfile.TemporaryDirectory(prefix="mlgo-times-") as scratch:
-        written = {run.name: pathlib.Path(scratch, f"{index}.json") for index, run in enumerate(program.runs)}
-        runs = [_timed(run, written[run.name]) for run in program.runs if run.benchmark]
-        timing = dataclasses.replace(program, runs=tuple(runs))
+        output = pathlib.Path(scratch, "times.json")
         found: dict[str, float] = {}
+        writing = (f"--benchmark_out={output}", "--benchmark_out_format=json")
+        runs = [
+            dataclasses.replace(run, arguments=(*run.arguments, *run.benchmark, *writing), outputs=())
+            for run in program.runs
+            if run.benchmark
+        ]
+        timing = dataclasses.replace(program, runs=tuple(runs))
         for run, _, _ in run_program(timing, image, environment={"PATH": os.defpath}):
-            found |= benchmark_times(run.name, written[run.name])
+            found |= benchmark_times(run.name, output)
+            output.unlink()
     return found
-
-
-def _timed(run: ProgramRun, output: pathlib.Path) -> ProgramRun:
-    words = (*run.arguments, *run.benchmark, f"--benchmark_out={output}", "--benchmark_out_format=json")
-    return dataclasses.replace(run, arguments=words, outputs=())
 
 
 def benchmark_times(run: str, output: pathlib.Path) -> dict[str, float]:
@@ -67,8 +69,8 @@ def benchmark_times(run: str, output: pathlib.Path) -> dict[str, float]:
     """
     subject = f"times of run {run}"
     try:
-        content = files.read_json(output, subject, _REMEDY)
-        found = {f"{BENCHMARK}{run}: {entry['name']}": _nanoseconds(entry) for entry in _measured(content)}
+        entries = files.read_json(output, subject, _REMEDY)["benchmarks"]
+        found = {f"{BENCHMARK}{run}: {entry['name']}": _nanoseconds(entry) for entry in entries if _ran(entry)}
     except (AttributeError, KeyError, TypeError, ValueError, RunError) as error:
         raise RunFailure(f"{subject}: Google Benchmark wrote no usable file ({error!r})") from error
     if not found:
@@ -76,13 +78,9 @@ def benchmark_times(run: str, output: pathlib.Path) -> dict[str, float]:
     return found
 
 
-def _measured(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Entries of benchmarks that ran: not those of means over repetitions, of complexity, and of errors."""
-    return [
-        entry
-        for entry in content["benchmarks"]
-        if entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred")
-    ]
+def _ran(entry: Mapping[str, Any]) -> bool:
+    """Whether it is of a benchmark that ran: not of means over repetitions, of complexity, or of errors."""
+    return entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred")
 
 
 def _nanoseconds(entry: Mapping[str, Any]) -> float:
@@ -123,14 +121,10 @@ def build_and_count(
     return {"counts": counts, "lto": through_lto, "outputs": outputs, "code_bytes": code}
 
 
-def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
-    return sum((Counts(**of_run) for of_run in counts.values()), Counts(0, 0, 0))
-
-
 def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """COUNTS of a program, summed over its runs; data references are loads and stores."""
-    total = total_counts(counts)
-    return {**vars(total), "data_references": total.loads + total.stores}
+    total = {event: sum(of_run[event] for of_run in counts.values()) for event in _COUNTED}
+    return {**total, "data_references": total["loads"] + total["stores"]}
 
 
 def all_figures(measured: Mapping[str, Any]) -> dict[str, int]:
@@ -159,7 +153,7 @@ def time_in_turns(
     return found
 
 
-def medians(samples: Mapping[str, list[float]]) -> dict[str, float]:
+def medians(samples: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()}
 
 

@@ -1,18 +1,28 @@
-"""Figures of runs, and the order in which images are timed."""
+"""Figures of runs, the order in which images are timed, and times that Google Benchmark takes."""
 
+import json
 import pathlib
 import sys
 import tempfile
 import unittest
 
-from mlgo.evaluation.programs import run_time
+from mlgo.evaluation.programs import run_time, tables
 from mlgo.evaluation.programs.program import Program, ProgramRun
 from mlgo.evaluation.programs.running import RunFailure
+from mlgo.evaluation.programs.totals import benchmark_totals
 
 _RUNS = {
     "small": {"instructions": 100, "loads": 20, "stores": 5},
     "large": {"instructions": 1000, "loads": 300, "stores": 50},
 }
+_SORT = {"name": "BM_Sort/8", "run_type": "iteration", "cpu_time": 2.5, "time_unit": "us", "real_time": 9.0}
+_FIND = {"name": "BM_Find", "cpu_time": 7, "time_unit": "ns"}
+_MEAN = {"name": "BM_Find_mean", "run_type": "aggregate", "cpu_time": 7, "time_unit": "ns"}
+_BROKEN = {"name": "BM_Broken", "error_occurred": True, "error_message": "no input"}
+
+
+def _program(*runs: ProgramRun) -> Program:
+    return Program("p", "", pathlib.Path("/"), (), (), (), (), (), (), {}, runs)
 
 
 class FiguresTest(unittest.TestCase):
@@ -48,8 +58,7 @@ class TurnsTest(unittest.TestCase):
         return path
 
     def program(self) -> Program:
-        runs = tuple(ProgramRun(name, (name,), None, ()) for name in "12")
-        return Program("p", "", pathlib.Path("/"), (), (), (), (), (), (), {}, runs)
+        return _program(*(ProgramRun(name, (name,), None, ()) for name in "12"))
 
     def test_sides_alternate_so_that_other_load_affects_all(self):
         images = {name: self.image(name) for name in "ab"}
@@ -67,6 +76,73 @@ class TurnsTest(unittest.TestCase):
     def test_no_repeat_runs_nothing(self):
         self.assertEqual(run_time.time_in_turns(self.program(), {"a": self.image("a")}, 0, None), {"a": {}})
         self.assertFalse(self.asked.exists())
+
+
+class GoogleBenchmarkTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def that_writes(self, content) -> pathlib.Path:
+        """A program that writes `content` where it is told to, and its arguments to a file."""
+        path = self.folder / "image"
+        script = (
+            "import sys\n"
+            f"open({str(self.folder / 'asked')!r}, 'a').write(' '.join(sys.argv[1:-2]) + ';')\n"
+            "path = sys.argv[-2].removeprefix('--benchmark_out=')\n"
+            f"open(path, 'w').write({json.dumps(content)!r})\n"
+        )
+        path.write_text(f"#!{sys.executable} -IS\n{script}", encoding="utf-8")
+        return path
+
+    def test_only_runs_with_benchmarks_are_timed_and_with_their_arguments(self):
+        image = self.that_writes({"benchmarks": [_SORT, _FIND, _MEAN, _BROKEN]})
+        search = ProgramRun("search", ("--benchmark_min_time=5x",), None, ("out",), ("--benchmark_min_time=0.01s",))
+        program = _program(ProgramRun("plain", ("a",), None, ()), search)
+        self.assertEqual(
+            run_time.take_benchmarks(program, image),
+            {"benchmark search: BM_Sort/8": 2500.0, "benchmark search: BM_Find": 7.0},
+        )
+        asked = (self.folder / "asked").read_text(encoding="utf-8")
+        self.assertEqual(asked, "--benchmark_min_time=5x --benchmark_min_time=0.01s;")
+
+    def test_a_program_without_benchmarks_is_not_started(self):
+        image = self.folder / "absent"
+        self.assertEqual(run_time.take_benchmarks(_program(ProgramRun("plain", (), None, ())), image), {})
+
+    def test_what_is_no_file_of_times_is_refused(self):
+        run = ProgramRun("search", (), None, (), ("-x",))
+        contents: tuple[object, ...] = (
+            {},
+            [],
+            {"benchmarks": 5},
+            {"benchmarks": ["text"]},
+            {"benchmarks": []},
+            {"benchmarks": [_BROKEN]},
+            {"benchmarks": [{**_FIND, "cpu_time": -1}]},
+            {"benchmarks": [{**_FIND, "cpu_time": "fast"}]},
+            {"benchmarks": [{**_FIND, "time_unit": "fortnight"}]},
+            {"benchmarks": [{"name": "BM_Find"}]},
+        )
+        for content in contents:
+            with self.subTest(content), self.assertRaisesRegex(RunFailure, "times of run search"):
+                run_time.take_benchmarks(_program(run), self.that_writes(content))
+
+    def test_the_table_has_means_over_benchmarks(self):
+        rows: dict[str, dict[str, dict[str, float]]] = {
+            "re2": {
+                "default": {"instructions": 9, "benchmark a: 1": 4.0, "benchmark a: 2": 1.0, "benchmark a: 3": 0.0},
+                "policy": {"instructions": 9, "benchmark a: 1": 1.0, "benchmark a: 2": 1.0, "benchmark a: 3": 5.0},
+            },
+            "lua": {"default": {"instructions": 9}, "policy": {"instructions": 9}},
+        }
+        found = benchmark_totals(rows, "default", 1)
+        self.assertEqual(list(found), ["re2"])
+        self.assertEqual(found["re2"]["policy"]["programs"], 2)
+        self.assertAlmostEqual(found["re2"]["policy"]["geometric_mean"], 0.5)
+        lines = tables.benchmark_lines(found)
+        self.assertEqual(len(lines), 3)
+        for text in ("re2", "| 2 |", "-50.00 %", "+0.00 % a: 2"):
+            self.assertIn(text, lines[2])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from mlgo.evaluation.programs.run_time import COUNTS, LTO_COUNTS
 from mlgo.evaluation.programs.run_time import SIZES as RUN_SIZES
 from mlgo.evaluation.programs.size import LTO_SIZES, SIZES
 from mlgo.evaluation.sides import DEFAULT
+from mlgo.evaluation.statistics import percent_text as percent
 from mlgo.run.tabular import encode_csv, markdown_code, markdown_head, markdown_row
 
 _SIZE_TITLES = {
@@ -23,12 +24,7 @@ _SIZE_TITLES = {
 }
 
 
-def percent(ratio: float) -> str:
-    """The change in percent for display: "-1.40 %"."""
-    return f"{100.0 * (ratio - 1.0):+.2f} %"
-
-
-def with_interval(total: Mapping[str, Any], mean: str) -> str:
+def with_interval(total: Mapping[str, Any], mean: str = "geometric_mean") -> str:
     """The change of key `mean` for display: "-1.40 % [-2.10, -0.70]", without interval for one sample."""
     if next(total[name] for name in ("programs", "sources", "repeats") if name in total) < 2:
         return percent(total[mean])
@@ -53,15 +49,11 @@ def _ratio(value: float | None, base: float | None) -> float | None:
 
 def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> str:
     """All tables. Args: demangler: of names of functions; None: they stay mangled."""
-    parts = [
-        "# Real programs",
-        "",
-        "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources.",
-    ]
+    said = "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources."
+    parts = ["# Real programs", "", said]
     if any("profiles" in program for program in result.get("programs", {}).values()):
-        parts += [
-            "All sides are compiled with profiles (-fprofile-use) of runs with other inputs than the measured ones."
-        ]
+        said = "All sides are compiled with profiles (-fprofile-use) of runs with other inputs than the measured ones."
+        parts.append(said)
     if result["size"]:
         title = "## Size at -Oz: the program's own code in the linked image"
         parts += ["", title, "", *size_lines(result), *_symbol_lines(result, demangler or Demangler())]
@@ -73,17 +65,15 @@ def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> s
         parts += ["", "## CPU times that Google Benchmark takes at -O2", "", *benchmark_lines(benchmarks)]
     for level, sides in sorted(result["cost"].items()):
         parts += ["", f"## What compiling at {level} takes", "", *cost_lines(sides)]
-    parts += ["", *verdict_lines(result), "", *left_out_lines(result)]
-    return "\n".join(parts).rstrip() + "\n"
-
-
-def verdict_lines(result: Mapping[str, Any]) -> list[str]:
     titles = {"size": "Size at -Oz", "run": "Execution at -O2"}
-    return [
-        f"- {titles[part]}, {side}: {found['sentence']}"
-        for part, sides in result["verdicts"].items()
-        for side, found in sides.items()
-    ]
+    parts.append("")
+    for part, sides in result["verdicts"].items():
+        parts += [f"- {titles[part]}, {side}: {found['sentence']}" for side, found in sides.items()]
+    parts.append("")
+    for kind, title in (("left_out", "Left out of"), ("differing", "DIFFERENT OUTPUT in")):
+        for part, found in result[kind].items():
+            parts += [f"{title} {part}: {program}: {why}" for program, why in found.items()]
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def size_lines(result: Mapping[str, Any]) -> list[str]:
@@ -98,9 +88,7 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
     for measure in (*SIZES, *LTO_SIZES.values()):
         known = [totals.get(side, {}).get(measure) for side in sides]
         if any(known):
-            cells = [with_interval(total, "geometric_mean") if total else "" for total in known]
-            count = max(total["programs"] for total in known if total)
-            lines.append(markdown_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
+            lines.append(_means(f"geometric mean of {{}}, {_SIZE_TITLES[measure]}", known))
             lines += _unseen_line(result, "size", [(side, measure) for side in sides])
     lines.append(markdown_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
     return lines
@@ -129,7 +117,7 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
             for side, measure in columns
         ]
         lines.append(markdown_row([program, f"{base['instructions']:,}", *changes]))
-    means = [with_interval(totals[side][measure], "geometric_mean") for side, measure in columns]
+    means = [with_interval(totals[side][measure]) for side, measure in columns]
     lines.append(markdown_row([f"geometric mean of {len(table)}", "", *means]))
     lines += _unseen_line(result, part, columns)
     lines.append(markdown_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
@@ -142,11 +130,7 @@ def benchmark_lines(totals: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> li
     lines = markdown_head(["program", "benchmarks", *(title for side in sides for title in (side, f"{side}: worst"))])
     for program, of_program in totals.items():
         known = [of_program.get(side) for side in sides]
-        cells = [
-            cell
-            for total in known
-            for cell in ((with_interval(total, "geometric_mean"), _worst(total)) if total else ("", ""))
-        ]
+        cells = [cell for total in known for cell in ((with_interval(total), _worst(total)) if total else ("", ""))]
         count = max(total["programs"] for total in known if total)
         lines.append(markdown_row([program, f"{count}", *cells]))
     return lines
@@ -156,11 +140,13 @@ def _unseen_line(result: Mapping[str, Any], part: str, columns: Sequence[tuple[s
     """The means over programs that training did not see, one per (side, measure); empty: none is known."""
     totals = result["totals"].get("unseen", {}).get(part, {})
     known = [totals.get(side, {}).get(measure) for side, measure in columns]
-    if not any(known):
-        return []
-    means = [with_interval(total, "geometric_mean") if total else "" for total in known]
-    count = max(total["programs"] for total in known if total)
-    return [markdown_row([f"the same, {count} that training did not see", "", *means])]
+    return [_means("the same, {} that training did not see", known)] if any(known) else []
+
+
+def _means(title: str, totals: Sequence[Mapping[str, Any] | None]) -> str:
+    """A row of means. Args: title: with {} for the number of programs; totals: one is known."""
+    count = max(total["programs"] for total in totals if total)
+    return markdown_row([title.format(count), "", *(with_interval(total) if total else "" for total in totals)])
 
 
 def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -177,15 +163,6 @@ def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
             lines.append(markdown_row([title, f"{first['base_sum']:.2f} s", *cells]))
     sources = max(of_side["cpu_seconds"]["sources"] for of_side in sides.values())
     return [*lines, "", f"{sources} sources; of each the median of its turns; sums over the sources are compared."]
-
-
-def left_out_lines(result: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{title} {part}: {program}: {why}"
-        for kind, title in (("left_out", "Left out of"), ("differing", "DIFFERENT OUTPUT in"))
-        for part, found in result[kind].items()
-        for program, why in found.items()
-    ]
 
 
 def _symbol_lines(result: Mapping[str, Any], demangler: Demangler, count: int = 5) -> list[str]:

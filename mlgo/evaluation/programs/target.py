@@ -19,9 +19,7 @@ class Target:
 
     name: str  #: as in //platforms, such as "aarch64".
     triple: str
-    #: gcc, libraries: folders of the sysroot: of libgcc, and of the C library.
-    gcc: str
-    libraries: str
+    gcc: str  #: folder of libgcc in the sysroot.
     flags: tuple[str, ...] = ()
     #: the emulator and its flags, before a program's command; empty: this machine runs it.
     emulator: tuple[str, ...] = ()
@@ -36,7 +34,7 @@ class Target:
 
 
 #: The machine that builds.
-HOST = Target("x86_64", "x86_64-linux-gnu", "usr/lib/gcc/x86_64-linux-gnu/12", "usr/lib/x86_64-linux-gnu")
+HOST = Target("x86_64", "x86_64-linux-gnu", "usr/lib/gcc/x86_64-linux-gnu/12")
 
 
 def target_from_flags(name: str) -> Target:
@@ -58,7 +56,6 @@ def target_from_flags(name: str) -> Target:
         name,
         of_target["triple"],
         of_target["gcc"],
-        of_target["libraries"],
         tuple(of_target["flags"]),
         # The seed of random numbers, so that every run executes the same.
         (str(emulator), *of_target["emulator_flags"], "-seed", "1"),

@@ -23,7 +23,6 @@ class TargetTest(unittest.TestCase):
         fields = {
             "triple": "arm-linux-gnueabihf",
             "gcc": "usr/gcc",
-            "libraries": "usr/lib",
             "flags": ["-mthumb"],
             "emulator_flags": ["-cpu", "x"],
         }
