@@ -59,13 +59,15 @@ class Coverage:
         """Raises: RunError: the image holds code of fewer than half of the modules that have code."""
         if 2 * self.in_image >= self.with_code:
             return
-        raise RunError(
-            f"linked image of {what}",
+        wrong = (
             f"holds code of only {self.in_image:,} of {self.with_code:,} modules with code; not of"
             f" {_named(list(self.absent))}: nothing references them, as with -fvisibility=hidden, or another module"
-            " defines the same symbols",
-            "Give a corpus of one program or library, whose modules reference each other or export what they define",
+            " defines the same symbols"
         )
+        remedy = (
+            "Give a corpus of one program or library, whose modules reference each other or export what they define"
+        )
+        raise RunError(f"linked image of {what}", wrong, remedy)
 
 
 def coverage_of(

@@ -18,7 +18,7 @@ from mlgo.evaluation.corpora.compiled_side import code_of_side, compile_side, li
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.policies import ModelOf
 from mlgo.evaluation.sides import DEFAULT, Side, best_without_ml
-from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize_totals
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import files
@@ -67,8 +67,11 @@ class CorpusResult:
 
     def object_code(self, side: str) -> float | None:
         """Ratio of the objects' bytes of code, summed over all functions, to the default's; None: they have none."""
-        policy, default = (sum(sum(each.values()) for each in self.code[which].values()) for which in (side, DEFAULT))
-        return policy / default if default else None
+        default = self._object_bytes(DEFAULT)
+        return self._object_bytes(side) / default if default else None
+
+    def _object_bytes(self, side: str) -> int:
+        return sum(sum(functions.values()) for functions in self.code[side].values())
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -78,9 +81,7 @@ class CorpusResult:
             "not_compared": self.not_compared,
             "without_ml": best_without_ml(self.headlines),
             "coverage": self.coverage and self.coverage.to_json(),
-            "object_code_bytes": {
-                side: sum(sum(each.values()) for each in sizes.values()) for side, sizes in self.code.items()
-            },
+            "object_code_bytes": {side: self._object_bytes(side) for side in self.code},
             "linked_code_bytes": {side: sum(sizes.values()) for side, sizes in self.linked.items()},
             "linked_code": {side: dataclasses.asdict(summary) for side, summary in self.linked_summaries.items()},
         }
@@ -116,9 +117,10 @@ class Evaluation:
         corpus_score = score.for_corpus(
             {module: record.functions for module, record in of_default.items()}, self.reward
         )
-        records: dict[str, Mapping[str, ModuleRecord]] = {}
-        records[DEFAULT] = {module.name: of_default[module.name] for module in compared_modules.modules}
-        records |= {side.name: self._compiled(name, compared_modules, side, model_of) for side in sides}
+        records: dict[str, Mapping[str, ModuleRecord]] = {
+            DEFAULT: {module.name: of_default[module.name] for module in compared_modules.modules},
+            **{side.name: self._compiled(name, compared_modules, side, model_of) for side in sides},
+        }
         comparison = compare(
             records, corpus_score.comparison_rows, score.ratio, self.seed, larger_is_better=score.larger_is_better
         )
@@ -146,9 +148,6 @@ class Evaluation:
         coverage = coverage_of(sizes, list(linked.values()), objects)
         return dataclasses.replace(result, linked=linked, linked_summaries=summaries, coverage=coverage)
 
-    def _inputs(self, corpus: Corpus, side: Side) -> dict[str, str]:
-        return {"corpus": corpus.digest, "side": side.digest()}
-
     def _compiled(self, name: str, corpus: Corpus, side: Side, model_of: ModelOf) -> Mapping[str, ModuleRecord]:
         links = self.linker is not None
 
@@ -156,7 +155,9 @@ class Evaluation:
             return compile_side(folder, corpus, self.setup, side, model_of(side), f"{name}, {side.name}", links)
 
         stage = f"{name}/{side.name}"
-        self.folder.stage(stage, self._inputs(corpus, side), {**self.configuration, "linked": links}, work)
+        self.folder.stage(
+            stage, {"corpus": corpus.digest, "side": side.digest()}, {**self.configuration, "linked": links}, work
+        )
         return Trace.load(self.folder.path / stage, corpus).records
 
     def _linked(self, name: str, corpus: Corpus, side: Side, modules: Sequence[str]) -> Mapping[str, int]:
@@ -169,7 +170,7 @@ class Evaluation:
             return {"code_bytes": sum(sizes.values())}
 
         stage = f"{name}/{side.name}.linked"
-        inputs = {**self._inputs(corpus, side), "linker": program_identity(linker)}
+        inputs = {"corpus": corpus.digest, "side": side.digest(), "linker": program_identity(linker)}
         configuration = {**self.configuration, "modules": list(modules), "icf": self.icf}
         self.folder.stage(stage, inputs, configuration, work)
         path, remedy = self.folder.path / stage / _LINKED_NAME, "Delete the folder and run again"
@@ -185,12 +186,10 @@ def check_decisions(corpus: Corpus, setup: CompileSetup, rows: Sequence[Function
 
     Raises: RunError: no module has a decision (NOTHING_PRODUCED); the message names the likely reason.
     """
-    changed = any(ratio != 1.0 for row in rows for ratio in row.ratios.values())
-    logged = any(row.decisions for row in rows)
-    if changed or logged or failed == len(corpus.modules):
+    decided = any(row.decisions or any(ratio != 1.0 for ratio in row.ratios.values()) for row in rows)
+    if decided or failed == len(corpus.modules):
         return
-    outcomes = compile_modules(corpus.modules, setup, itertools.repeat(None))
-    with contextlib.closing(outcomes):
+    with contextlib.closing(compile_modules(corpus.modules, setup, itertools.repeat(None))) as outcomes:
         for _, outcome in outcomes:
             if isinstance(outcome, CompileResult) and outcome.log is not None and outcome.log.observation_count:
                 return
@@ -217,10 +216,9 @@ def worse_than(results: Sequence[CorpusResult], policies: Sequence[str], allowed
 
     The headlines are compared: linked code or, where nothing is linked, the weighted sum of the scores.
     """
-    found = []
-    for result in results:
-        for policy in policies:
-            summary = result.headline(policy)
-            if summary is not None and summary.geometric_mean > 1.0 + allowed:
-                found.append(f"{result.corpus}: {policy} {100.0 * (summary.geometric_mean - 1.0):+.2f} %")
-    return found
+    return [
+        f"{result.corpus}: {policy} {percent_text(ratio)}"
+        for result in results
+        for policy in policies
+        if (ratio := result.headlines.get(policy, 1.0)) > 1.0 + allowed
+    ]

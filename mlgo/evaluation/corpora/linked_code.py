@@ -22,17 +22,8 @@ from mlgo.run.exit_codes import RunError
 
 # A position-independent image that exports what a library would. Missing and duplicate symbols are accepted.
 _FLAGS = (
-    "-pie",
-    "--export-dynamic",
-    "--gc-sections",
-    "-z",
-    "muldefs",
-    "--unresolved-symbols=ignore-all",
-    "--noinhibit-exec",
-    "--no-demangle",
-    "--error-limit=0",
-    "--entry=0",
-    "--threads=1",
+    *("-pie", "--export-dynamic", "--gc-sections", "-z", "muldefs", "--unresolved-symbols=ignore-all"),
+    *("--noinhibit-exec", "--no-demangle", "--error-limit=0", "--entry=0", "--threads=1"),
 )
 #: A line of lld's map: address, load address, size, alignment, then an output section, FILE:(SECTION) or a symbol.
 _OUTPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +[0-9a-f]+ +\d+ (\S.*)$")
@@ -53,15 +44,8 @@ def link(
     work = work.absolute()
     response, image, map_path = work / "objects.rsp", work / "image", work / "image.map"
     response.write_text("".join(f'"{path.absolute()}"\n' for path in objects.values()), encoding="utf-8")
-    command: list[str | os.PathLike[str]] = [
-        linker,
-        *_FLAGS,
-        *(["--icf=all"] if icf else []),
-        f"--Map={map_path}",
-        "-o",
-        image,
-        f"@{response}",
-    ]
+    command: list[str | os.PathLike[str]] = [linker, *_FLAGS, *(["--icf=all"] if icf else [])]
+    command += [f"--Map={map_path}", "-o", image, f"@{response}"]
     try:
         done = run_confined(command, work, _SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -70,8 +54,7 @@ def link(
     signals.check_not_killed(linker, done.returncode)
     if not map_path.exists():
         said = done.stderr.decode("utf-8", "replace")[-500:]
-        wrong = f"writes no map of {len(objects)} objects: {said}"
-        raise RunError(f"linker {linker}", wrong, "See its message")
+        raise RunError(f"linker {linker}", f"writes no map of {len(objects)} objects: {said}", "See its message")
     sizes = code_of_modules(map_path, image, objects)
     if not any(sizes.values()):
         raise RunError(f"image of {len(objects)} objects", "holds none of their code", "Give a corpus with functions")

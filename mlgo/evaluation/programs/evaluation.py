@@ -64,7 +64,7 @@ class ProgramEvaluation:
         counted: Sequence[str],
         counter: Counter,
         symbols: int,
-    ) -> tuple[Table, dict[str, dict[str, dict[str, int]]], dict[str, list[dict[str, Any]]], dict[str, Any]]:
+    ) -> tuple[Table, dict[str, dict[str, Any]]]:
         """Programs at -Oz: their sizes, what they execute, and the functions that changed.
 
         Args:
@@ -72,38 +72,29 @@ class ProgramEvaluation:
           thinlto, counted: names of sides that are linked through ThinLTO too, and whose programs `counter` counts.
           symbols: how many functions that grew, and that shrank, most on the side "policy" are returned per program.
 
-        Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions; program -> which units
-          the default's image holds code of.
+        Returns: the table of sizes; and "executed": program -> side -> run_time.COUNTS, "symbols": program ->
+          functions, "coverage": program -> which units the default's image holds code of.
         """
-        table, executed, differences, coverage = Table({}, {}, {}), {}, {}, {}
 
-        def measured(program: Program, inputs: Mapping[str, str], side: Side) -> dict[str, Any]:
-            with_thinlto, with_counts = side.name in thinlto, side.name in counted
-            return self._measured(
-                f"size/{program.name}/{side.name}",
-                inputs,
-                {"level": size.LEVEL, "thinlto": with_thinlto, "counted": with_counts, **self._kinds(side)},
-                lambda _: size.measure_side(
-                    self.toolchain,
-                    side,
-                    program,
-                    with_thinlto,
-                    counter if with_counts else None,
-                    self._building,
-                    self._lto_of(side),
-                ),
-            )
+        def configuration(side: Side) -> dict[str, Any]:
+            return {"thinlto": side.name in thinlto, "counted": side.name in counted}
 
-        for name, found in self._of_all("size", size.LEVEL, table, programs, sides, measured).items():
+        def measure(program: Program, side: Side, _: pathlib.Path) -> dict[str, Any]:
+            with_thinlto, counting = side.name in thinlto, counter if side.name in counted else None
+            lto = self._lto_of(side)
+            return size.measure_side(self.toolchain, side, program, with_thinlto, counting, self._building, lto)
+
+        table, measured = self._of_all("size", size.LEVEL, programs, sides, configuration, measure)
+        more: dict[str, dict[str, Any]] = {"executed": {}, "symbols": {}, "coverage": {}}
+        for name, found in measured.items():
             table.rows[name] = {side: of_side["sizes"] for side, of_side in found.items()}
-            executed[name] = {
-                side: run_time.figures(of_side["counts"]) for side, of_side in found.items() if of_side["counts"]
-            }
-            coverage[name] = found[DEFAULT]["coverage"]
+            counts = {side: of_side["counts"] for side, of_side in found.items() if of_side["counts"]}
+            more["executed"][name] = {side: run_time.figures(of_side) for side, of_side in counts.items()}
+            more["coverage"][name] = found[DEFAULT]["coverage"]
             if "policy" in found:
                 default, policy = (found[side]["functions"] for side in (DEFAULT, "policy"))
-                differences[name] = size.symbol_differences(default, policy, symbols)
-        return table, executed, differences, coverage
+                more["symbols"][name] = size.symbol_differences(default, policy, symbols)
+        return table, more
 
     def runs(
         self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter, repeats: int, perf: Perf | None
@@ -113,43 +104,29 @@ class ProgramEvaluation:
         Returns: the table of counts, summed over a program's runs; and program -> side -> {"runs": counts by run,
         "times": lists}.
         """
-        table, by_run = Table({}, {}, {}), {}
 
-        def counted(program: Program, inputs: Mapping[str, str], side: Side) -> dict[str, Any]:
-            return self._measured(
-                f"run/{program.name}/{side.name}",
-                inputs,
-                {"level": run_time.LEVEL, **self._kinds(side)},
-                lambda folder: run_time.build_and_count(
-                    self.toolchain, side, program, counter, folder, self._lto_of(side), self._building
-                ),
-            )
+        def measure(program: Program, side: Side, folder: pathlib.Path) -> dict[str, Any]:
+            lto = self._lto_of(side)
+            return run_time.build_and_count(self.toolchain, side, program, counter, folder, lto, self._building)
 
-        for name, found in self._of_all("run", run_time.LEVEL, table, programs, sides, counted).items():
-            by_run[name] = {side: of_side["counts"] for side, of_side in found.items()}
-            table.rows[name] = {side: run_time.all_figures(of_side) for side, of_side in found.items()}
-        if not repeats:
-            return table, {
-                name: {side: {"runs": runs, "times": {}} for side, runs in sides_runs.items()}
-                for name, sides_runs in by_run.items()
-            }
-        bar, details = progress.start("run time", len(by_run), "programs"), {}
-        for program in programs:
-            if program.name not in by_run:
-                continue
+        table, measured = self._of_all("run", run_time.LEVEL, programs, sides, lambda side: {}, measure)
+        details: dict[str, Any] = {}
+        bar = progress.start("run time", len(measured), "programs") if repeats else progress.Silent()
+        for program in (each for each in programs if each.name in measured):
+            times: Mapping[str, Mapping[str, list[float]]] = {side.name: {} for side in sides}
             try:
-                times = self._times(program, sides, repeats, perf)
+                if repeats:
+                    times = self._times(program, sides, repeats, perf)
             except RunFailure as error:
                 table.left_out[program.name] = str(error)
-                del table.rows[program.name]
                 continue
             finally:
                 bar.advance()
-            counts = by_run[program.name]
+            found = measured[program.name]
             table.rows[program.name] = {
-                side: {**figures, **run_time.medians(times[side])} for side, figures in table.rows[program.name].items()
+                side: run_time.all_figures(found[side]) | run_time.medians(times[side]) for side in found
             }
-            details[program.name] = {side: {"runs": counts[side], "times": times[side]} for side in counts}
+            details[program.name] = {side: {"runs": found[side]["counts"], "times": times[side]} for side in found}
         bar.close()
         return table, details
 
@@ -163,9 +140,13 @@ class ProgramEvaluation:
         left_out: dict[str, str] = {}
 
         def measured(program: Program, sources: Sequence[str]) -> dict[str, Any]:
+            compilers = {
+                f"compiler {side.name}": digest_of_json([side.digest(), self._read_digest(program, side, level)])
+                for side in sides
+            }
             return self._measured(
                 f"cost/{program.name}/{level.removeprefix('-')}",
-                {**link_inputs(self.toolchain, program), **self._compilers(program, sides, level)},
+                {**link_inputs(self.toolchain, program), **compilers},
                 {"level": level, "turns": settings.turns, "sources": sources},
                 lambda _: cost.measure_sources(
                     self.toolchain, sides, program, level, sources, settings.turns, bar.advance
@@ -186,21 +167,26 @@ class ProgramEvaluation:
         self,
         what: str,
         level: str,
-        table: Table,
         programs: Sequence[Program],
         sides: Sequence[Side],
-        measure: Callable[[Program, Mapping[str, str], Side], dict[str, Any]],
-    ) -> dict[str, dict[str, dict[str, Any]]]:
-        """As `of_all_sides`, with a bar titled `what`; `measure` takes the inputs of a stage too."""
+        configuration: Callable[[Side], Mapping[str, Any]],
+        measure: Callable[[Program, Side, pathlib.Path], Mapping[str, Any]],
+    ) -> tuple[Table, dict[str, dict[str, dict[str, Any]]]]:
+        """A table without rows, and what `of_all_sides` returns, measured in stages below `what`."""
+        table = Table({}, {}, {})
+
+        def staged(program: Program, side: Side) -> dict[str, Any]:
+            read = self._read_digest(program, side, level)
+            inputs = build_inputs(self.toolchain, side, program, level, read)
+            settings = {"level": level, **configuration(side)}
+            if self._lto_of(side):  # Nothing without LTO, so that former results stay valid.
+                settings["lto"] = list(self.lto)
+                inputs |= {"linker": program_identity(side.linker)} if side.linker else {}
+            name = f"{what}/{program.name}/{side.name}"
+            return self._measured(name, inputs, settings, lambda folder: measure(program, side, folder))
+
         with contextlib.closing(progress.start(what, len(programs) * len(sides), "builds")) as bar:
-            return of_all_sides(
-                table,
-                programs,
-                sides,
-                lambda program, side: measure(program, self._inputs(program, side, level), side),
-                self.toolchain.workers,
-                bar,
-            )
+            return table, of_all_sides(table, programs, sides, staged, self.toolchain.workers, bar)
 
     def _times(
         self, program: Program, sides: Sequence[Side], repeats: int, perf: Perf | None
@@ -219,17 +205,6 @@ class ProgramEvaluation:
     def _lto_of(self, side: Side) -> Sequence[str]:
         return self.lto if threshold_of(side.name) is None else ()
 
-    def _kinds(self, side: Side) -> dict[str, Any]:
-        """The part of a stage's configuration that LTO adds; none without it, so that former results stay valid."""
-        return {"lto": list(self.lto)} if self._lto_of(side) else {}
-
-    def _linker(self, side: Side) -> dict[str, str]:
-        return {"linker": program_identity(side.linker)} if self._lto_of(side) and side.linker else {}
-
-    def _inputs(self, program: Program, side: Side, level: str) -> dict[str, str]:
-        read = self._read_digest(program, side, level)
-        return {**build_inputs(self.toolchain, side, program, level, read), **self._linker(side)}
-
     def _read_digest(self, program: Program, side: Side, level: str) -> str:
         side = preprocessing_side(side)
         key = (program.name, side.clang, side.flags, level)
@@ -237,13 +212,6 @@ class ProgramEvaluation:
             if key not in self._read:
                 self._read[key] = read_digest(self.toolchain, side, program, level)
             return self._read[key]
-
-    def _compilers(self, program: Program, sides: Sequence[Side], level: str) -> dict[str, str]:
-        """The same of the compilers whose cost is compared, which compile the same."""
-        return {
-            f"compiler {side.name}": digest_of_json([side.digest(), self._read_digest(program, side, level)])
-            for side in sides
-        }
 
     def _measured(
         self,

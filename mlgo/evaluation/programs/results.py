@@ -78,11 +78,11 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
     }
     if plan.sizes:
         counted = [side.name for side in plan.sizes if threshold_of(side.name) is None]
-        table, executed, result["symbols"], result["coverage"] = evaluation.sizes(
-            programs, plan.sizes, counted if plan.thinlto else [], counted, plan.counter, plan.symbols
-        )
+        through_thinlto = counted if plan.thinlto else []
+        table, more = evaluation.sizes(programs, plan.sizes, through_thinlto, counted, plan.counter, plan.symbols)
+        result |= more
         _add(result, "size", table, (*size.SIZES, *size.LTO_SIZES.values()), plan)
-        _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan)
+        _add(result, "executed", Table(more["executed"], {}, {}), run_time.COUNTS, plan)
     if plan.runs:
         result["counters"]["perf"] = plan.perf is not None
         table, details = evaluation.runs(programs, plan.runs, plan.counter, plan.repeats, plan.perf)

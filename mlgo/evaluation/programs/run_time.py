@@ -127,9 +127,12 @@ def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {**total, "data_references": total["loads"] + total["stores"]}
 
 
-def all_figures(measured: Mapping[str, Any]) -> dict[str, int]:
+def all_figures(measured: Mapping[str, Any]) -> dict[str, float]:
     """COUNTS, SIZES, and those of LTO_COUNTS that were measured. Args: measured: what `build_and_count` returns."""
-    found = {**figures(measured["counts"]), **{name: measured[name] for name in SIZES if name in measured}}
+    found: dict[str, float] = {
+        **figures(measured["counts"]),
+        **{name: measured[name] for name in SIZES if name in measured},
+    }
     for kind, counts in measured.get("lto", {}).items():
         found |= {LTO_COUNTS[kind][event]: value for event, value in figures(counts).items()}
     return found
