@@ -85,6 +85,12 @@ class EvaluationTest(unittest.TestCase):
         whole = Evaluation(self.folder, setup, {"made up": name}, seed, None, linker)
         return whole.of_corpus(name, self.corpus, [side, *further], lambda side: None, only)
 
+    def written(self, place, results, flags_of=lambda regression: [], demangler=None):
+        """The folder of the files, and what was shown."""
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            results.write(self.folder.path / place, flags_of, demangler)
+        return self.folder.path / place, shown.getvalue()
+
     def test_a_known_effect_lies_in_its_interval(self):
         """Two compilers, one of which gives 2 % less code, with noise of 4 % on every module: 95 of 100 runs must hold
         the truth. 400 runs say it more surely than 100. Without the disk, on which so many evaluations would wait for
@@ -174,12 +180,8 @@ class EvaluationTest(unittest.TestCase):
         self.assertEqual((content["coverage"]["with_code"], content["coverage"]["in_image"]), (6, 4))
         self.assertEqual(content["coverage"]["absent"], {"m0.cpp": 100, "m1.cpp": 100})
         self.assertEqual(content["not_compared"], [])
-        shown = io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            Results([result], ["other"], {"other": "d1"}, {}).write(self.folder.path / "cover", lambda each: [])
-        self.assertRegex(
-            shown.getvalue(), r"covered: the linked image holds code of 4 of 6 modules.*: m0\.cpp, m1\.cpp"
-        )
+        _, shown = self.written("cover", Results([result], ["other"], {"other": "d1"}, {}))
+        self.assertRegex(shown, r"covered: the linked image holds code of 4 of 6 modules.*: m0\.cpp, m1\.cpp")
         few = {name: 100 if name in _MODULES[:2] else 0 for name in _MODULES}
         with mock.patch.object(evaluation, "link_side", return_value=few):
             with self.assertRaisesRegex(RunError, "linked image of few: holds code of only 2 of 6 modules with code"):
@@ -189,9 +191,9 @@ class EvaluationTest(unittest.TestCase):
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("written", sizes, {**sizes, "m1.cpp": None, "m2.cpp": 193})
         results = Results([result], ["other"], {"other": "d1"}, {"problem": PROBLEM.name, "seed": 1})
-        folder, shown = self.folder.path / "results", io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            results.write(folder, lambda regression: [f"--policy={regression.policy}", f"--corpus={regression.corpus}"])
+        folder, shown = self.written(
+            "results", results, lambda regression: [f"--policy={regression.policy}", f"--corpus={regression.corpus}"]
+        )
         content = json.loads((folder / "result.json").read_bytes())
         self.assertEqual((content["kind"], content["policies"], content["seed"]), ("evaluation", {"other": "d1"}, 1))
         self.assertEqual(list(content["corpora"]), ["written"])
@@ -199,9 +201,9 @@ class EvaluationTest(unittest.TestCase):
             "    ./bazelw run //mlgo:evaluate -- --policy=other --corpus=written --module_filter='^m2\\.cpp$'",
             (folder / "worst_regressions.md").read_text(encoding="utf-8"),
         )
-        self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown.getvalue())
+        self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown)
         small = "written, other: too small for a claim: only 5 modules were compared, and a claim needs 8"
-        self.assertIn(small, shown.getvalue())
+        self.assertIn(small, shown)
         self.assertIn("too small for a claim", (folder / "summary.md").read_text(encoding="utf-8"))
         self.assertEqual(content["order"], {"sides": ["other"], "corpora": ["written"]})
         with self.assertRaisesRegex(RunError, "0 corpora: have no function or module to compare"):
@@ -210,10 +212,8 @@ class EvaluationTest(unittest.TestCase):
     def test_the_worst_of_all_corpora_is_shown_first(self):
         slight = self.evaluated("slight", dict.fromkeys(_MODULES, 100), dict.fromkeys(_MODULES, 101))
         severe = self.evaluated("severe", dict.fromkeys(_MODULES, 100), {**dict.fromkeys(_MODULES, 100), "m2.cpp": 170})
-        shown = io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            Results([slight, severe], ["other"], {"other": "d1"}, {}).write(self.folder.path / "worst", lambda each: [])
-        worst = shown.getvalue().split("Worst regressions:\n")[1].splitlines()
+        _, shown = self.written("worst", Results([slight, severe], ["other"], {"other": "d1"}, {}))
+        worst = shown.split("Worst regressions:\n")[1].splitlines()
         self.assertTrue(worst[0].startswith("  severe, other: m2.cpp"), worst[0])
 
     def test_texts_have_demangled_names_and_data_have_mangled_ones(self):
@@ -224,11 +224,9 @@ class EvaluationTest(unittest.TestCase):
         program = self.folder.path / "cxxfilt"
         program.write_text("#!/bin/sh\nsed 's/_Z1fv/f()/'\n", encoding="utf-8")
         program.chmod(0o755)
-        folder, shown = self.folder.path / "names", io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            results = Results([result], ["other"], {"other": "d1"}, {})
-            results.write(folder, lambda each: [], Demangler(program))
-        self.assertRegex(shown.getvalue(), r"names, other: m2\.cpp, f\(\): \d+ -> \d+")
+        results = Results([result], ["other"], {"other": "d1"}, {})
+        folder, shown = self.written("names", results, demangler=Demangler(program))
+        self.assertRegex(shown, r"names, other: m2\.cpp, f\(\): \d+ -> \d+")
         self.assertIn("m2.cpp, f():", (folder / "worst_regressions.md").read_text("utf-8"))
         self.assertIn("_Z1fv", (folder / "modules.csv").read_text("utf-8"))
 
@@ -237,14 +235,12 @@ class EvaluationTest(unittest.TestCase):
         sizes = {**dict.fromkeys(_MODULES, 93), "m2.cpp": 9993}
         other = {**dict.fromkeys(_MODULES, 83), "m2.cpp": 11993}
         few, many = self.evaluated("few", sizes, other), self.evaluated("many", sizes, sizes)
-        folder, shown = self.folder.path / "verdicts", io.StringIO()
-        with contextlib.redirect_stdout(shown):
-            Results([few, many], ["other"], {"other": "d1"}, {"seed": 1}).write(folder, lambda each: [])
+        folder, shown = self.written("verdicts", Results([few, many], ["other"], {"other": "d1"}, {"seed": 1}))
         said = "few, other: too small for a claim: only 6 modules were compared, and a claim needs 8;"
-        self.assertIn(said, shown.getvalue())
-        self.assertIn("  99 % of the sum is in 5 of 6 modules: m2.cpp 95 %", shown.getvalue())
-        self.assertRegex(shown.getvalue(), r"All corpora, other: no difference .* 2 corpora.*; worst few \+18\.57 %\n")
-        self.assertRegex(shown.getvalue(), r"Their scores as one sum: \+9\.2\d % \[.*\]; 50 % of it is of few")
+        self.assertIn(said, shown)
+        self.assertIn("  99 % of the sum is in 5 of 6 modules: m2.cpp 95 %", shown)
+        self.assertRegex(shown, r"All corpora, other: no difference .* 2 corpora.*; worst few \+18\.57 %\n")
+        self.assertRegex(shown, r"Their scores as one sum: \+9\.2\d % \[.*\]; 50 % of it is of few")
         self.assertIn(f"- {said}", (folder / "summary.md").read_text("utf-8"))
         content = json.loads((folder / "result.json").read_bytes())
         self.assertEqual(content["corpora"]["few"]["verdict"]["other"]["claim"], "too small for a claim")
@@ -259,11 +255,9 @@ class EvaluationTest(unittest.TestCase):
         ):
             threshold = Side("threshold_5", self.clang, ("-other",))
             result = self.evaluated(f"options{len(said)}", sizes, other, further=[threshold])
-            with contextlib.redirect_stdout(io.StringIO()) as shown:
-                results = Results([result], ["other", "threshold_5"], {}, {"seed": 1})
-                results.write(self.folder.path / "options", lambda each: [])
-            self.assertIn(f"; the same without ML: {said}", shown.getvalue())
-            content = json.loads((self.folder.path / "options" / "result.json").read_bytes())["corpora"]
+            folder, shown = self.written("options", Results([result], ["other", "threshold_5"], {}, {"seed": 1}))
+            self.assertIn(f"; the same without ML: {said}", shown)
+            content = json.loads((folder / "result.json").read_bytes())["corpora"]
             (of_corpus,) = content.values()
             self.assertEqual(of_corpus["without_ml"], said.partition(" ")[0] if "_" in said else "default")
             self.assertEqual(list(of_corpus["verdict"]), ["other"])  # Another compiler has one too.

@@ -34,16 +34,20 @@ _CODE = (".text", "hot_code", ".plt")
 
 
 class LinkedCodeTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def link_with(self, script):
+        """Links an object with a linker that is `script`."""
+        linker = self.folder / "ld.lld"
+        linker.write_text(script, encoding="utf-8")
+        linker.chmod(0o755)
+        return linked_code.link(linker, {"a": pathlib.Path("/o/a.o")}, self.folder)
+
     def test_a_killed_linker_leaves_half_a_map(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            half = _MAP[: _MAP.index("13e0")]
-            (folder / "half").write_text(half, encoding="utf-8")
-            linker = folder / "ld.lld"
-            linker.write_text(f"#!/bin/sh\ncp {folder}/half {folder}/image.map\nkill -9 $$\n", encoding="utf-8")
-            linker.chmod(0o755)
-            with self.assertRaisesRegex(RunError, "ld.lld: was ended from outside, by SIGKILL"):
-                linked_code.link(linker, {"a": pathlib.Path("/o/a.o")}, folder)
+        (self.folder / "half").write_text(_MAP[: _MAP.index("13e0")], encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "ld.lld: was ended from outside, by SIGKILL"):
+            self.link_with(f"#!/bin/sh\ncp {self.folder}/half {self.folder}/image.map\nkill -9 $$\n")
 
     def test_code_sections_are_found_and_nothing_else(self):
         found = linked_code.code_in_map(_MAP, _CODE)
@@ -53,15 +57,14 @@ class LinkedCodeTest(unittest.TestCase):
 
     def test_functions_with_a_section_of_their_own_count_for_their_module(self):
         """As in the object: made_up_object's section, which has code and is .text, plays hot_code."""
-        with tempfile.TemporaryDirectory() as scratch:
-            image, map_path = pathlib.Path(scratch, "image"), pathlib.Path(scratch, "map")
-            image.write_bytes(made_up_object({"f": 6}))
-            map_path.write_text(_MAP.replace(".text", ".data").replace("hot_code", ".text"), encoding="utf-8")
-            self.assertEqual(linked_code.executable_sections(image), {".text"})
-            objects = {"a": pathlib.Path("/o/a.o"), "b": pathlib.Path("/o/x y:z/b.o")}
-            self.assertEqual(linked_code.code_of_modules(map_path, image, objects), {"a": 6, "b": 0})
-            with self.assertRaisesRegex(RunError, "image map: is no ELF file. Look at the output of the linker"):
-                linked_code.executable_sections(map_path)
+        image, map_path = self.folder / "image", self.folder / "map"
+        image.write_bytes(made_up_object({"f": 6}))
+        map_path.write_text(_MAP.replace(".text", ".data").replace("hot_code", ".text"), encoding="utf-8")
+        self.assertEqual(linked_code.executable_sections(image), {".text"})
+        objects = {"a": pathlib.Path("/o/a.o"), "b": pathlib.Path("/o/x y:z/b.o")}
+        self.assertEqual(linked_code.code_of_modules(map_path, image, objects), {"a": 6, "b": 0})
+        with self.assertRaisesRegex(RunError, "image map: is no ELF file. Look at the output of the linker"):
+            linked_code.executable_sections(map_path)
 
     def test_names_of_functions_may_have_any_character(self):
         for name in ("f)(y", "f:(z", "-[A(B) c:]", "f\x1cg h", "f\x85"):
@@ -77,40 +80,23 @@ class LinkedCodeTest(unittest.TestCase):
             "_Z1zv\n", "_Z1zv\n            1430             1430        5     1                 _Z1av\n"
         )
         self.assertNotEqual(aliased, _MAP)
-        self.assertEqual(
-            linked_code.functions_in_map(aliased, _CODE),
-            [
-                ("/o/a.o", "_Z1gi", 0x1E),
-                ("/o/a.o", "_Z1fi", 0x2F),
-                ("/o/x y:z/b.o", "_Z1av", 5),
-                ("/o/a.o", "_Z1hi", 6),
-            ],
-        )
+        first = [("/o/a.o", "_Z1gi", 0x1E), ("/o/a.o", "_Z1fi", 0x2F)]
+        found = [*first, ("/o/x y:z/b.o", "_Z1av", 5), ("/o/a.o", "_Z1hi", 6)]
+        self.assertEqual(linked_code.functions_in_map(aliased, _CODE), found)
 
     def test_a_failing_linker_is_reported_with_its_message(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            broken = folder / "ld.lld"
-            broken.write_text(f"#!{sys.executable}\nraise SystemExit('no such thing')\n", encoding="utf-8")
-            broken.chmod(0o755)
-            with self.assertRaisesRegex(RunError, "writes no map of 1 objects: no such thing"):
-                linked_code.link(broken, {"a": folder / "a.o"}, folder)
-            with self.assertRaisesRegex(RunError, "linker .*absent: does not run"):
-                linked_code.link(folder / "absent", {"a": folder / "a.o"}, folder)
+        with self.assertRaisesRegex(RunError, "writes no map of 1 objects: no such thing"):
+            self.link_with(f"#!{sys.executable}\nraise SystemExit('no such thing')\n")
+        with self.assertRaisesRegex(RunError, "linker .*absent: does not run"):
+            linked_code.link(self.folder / "absent", {"a": self.folder / "a.o"}, self.folder)
 
     def test_an_image_without_code_is_no_result(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch)
-            empty = folder / "ld.lld"
-            empty.write_text(
+        with self.assertRaisesRegex(RunError, "holds none of their code"):
+            self.link_with(
                 f"#!{sys.executable}\nimport sys\n"
                 "open([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n"
-                f"open(sys.argv[sys.argv.index('-o') + 1], 'wb').write({made_up_object({})!r})\n",
-                encoding="utf-8",
+                f"open(sys.argv[sys.argv.index('-o') + 1], 'wb').write({made_up_object({})!r})\n"
             )
-            empty.chmod(0o755)
-            with self.assertRaisesRegex(RunError, "holds none of their code"):
-                linked_code.link(empty, {"a": folder / "a.o"}, folder)
 
 
 if __name__ == "__main__":

@@ -11,66 +11,26 @@ from hypothesis import HealthCheck, given, settings, strategies
 from mlgo.evaluation.programs.commands import code_generation, load_commands, own_options
 from mlgo.run.exit_codes import RunError
 
-_OWN = (
-    "-DA=1",
-    "-I",
-    "-O2",
-    "-mllvm",
-    "-O3",
-    "-fPIC",
-    "-isystem",
-    "a b",
-    "-Xclang",
-    "-fno-pch",
-    "-march=x86-64",
-    "-fno-exceptions",
+_OWN = tuple(shlex.split("-DA=1 -I -O2 -mllvm -O3 -fPIC -isystem 'a b' -Xclang -fno-pch -march=x86-64 -fno-exceptions"))
+
+
+def _drawn(options: str) -> strategies.SearchStrategy[tuple[str, ...]]:
+    """One of `options`, which | separates. An option and its value are drawn together."""
+    return strategies.sampled_from([tuple(shlex.split(each)) for each in options.split("|")])
+
+
+_KEPT = _drawn(
+    "-DA=1 | --config=size.cfg | -mllvm=-g | -I -O2 | -mllvm -g | -isystem 'a b' | -Xclang -fno-pch | -fPIC | -ObjC"
+    " | -Xclang -mllvm -Xclang -inline-threshold=5 | -mllvm -inline-threshold -mllvm 5 | --param -O2"
 )
-# An option and its value are drawn together.
-_KEPT = strategies.sampled_from(
-    [
-        ("-DA=1",),
-        ("--config=size.cfg",),
-        ("-mllvm=-g",),
-        ("-I", "-O2"),
-        ("-mllvm", "-g"),
-        ("-isystem", "a b"),
-        ("-Xclang", "-fno-pch"),
-        ("-fPIC",),
-        ("-ObjC",),
-        ("-Xclang", "-mllvm", "-Xclang", "-inline-threshold=5"),
-        ("-mllvm", "-inline-threshold", "-mllvm", "5"),
-        ("--param", "-O2"),
-    ]
-)
-_LEFT = strategies.sampled_from(
-    [
-        ("-O2",),
-        ("-MF", "-DA"),
-        ("-g2",),
-        ("-MMD",),
-        ("-o", "-DB"),
-        ("-flto=thin",),
-        ("-Xclang", "-fembed-bitcode=all"),
-        ("-c",),
-        ("-mllvm", "-enable-ml-inliner=release"),
-        ("-mllvm=-regalloc-enable-advisor=release",),
-        ("-mllvm", "-ml-inliner-model-selector=arm32-size"),
-        ("--config=mlgo-size.cfg",),
-        ("--config", "/opt/mlgo/bin/mlgo-speed.cfg"),
-        ("-ob.o",),
-        ("--output=b.o",),
-        ("--output", "b.o"),
-        ("-gen-cdb-fragment-path", "fragments"),
-        ("-dependency-file", "a.d"),
-        ("--serialize-diagnostics", "a.dia"),
-        ("-serialize-diagnostics", "a.dia"),
-        ("-save-temps=obj",),
-        ("-Xclang", "-dependency-file", "-Xclang", "a.d"),
-        ("-Xclang", "-mllvm", "-Xclang", "-enable-ml-inliner=release"),
-        ("-mllvm", "-enable-ml-inliner", "-mllvm", "release"),
-        ("-mllvm", "-mlgo-search=8"),
-        ("-mllvm", "-mlgo-decisions=a.decisions"),
-    ]
+_LEFT = _drawn(
+    "-O2 | -MF -DA | -g2 | -MMD | -o -DB | -flto=thin | -Xclang -fembed-bitcode=all | -c | -ob.o | --output=b.o"
+    " | --output b.o | -gen-cdb-fragment-path fragments | -dependency-file a.d | --serialize-diagnostics a.dia"
+    " | -serialize-diagnostics a.dia | -save-temps=obj | -Xclang -dependency-file -Xclang a.d"
+    " | -mllvm -enable-ml-inliner=release | -mllvm=-regalloc-enable-advisor=release"
+    " | -mllvm -ml-inliner-model-selector=arm32-size | -mllvm -mlgo-search=8 | -mllvm -mlgo-decisions=a.decisions"
+    " | -Xclang -mllvm -Xclang -enable-ml-inliner=release | -mllvm -enable-ml-inliner -mllvm release"
+    " | --config=mlgo-size.cfg | --config /opt/mlgo/bin/mlgo-speed.cfg"
 )
 
 
@@ -111,13 +71,10 @@ class LoadCommandsTest(unittest.TestCase):
         return load_commands(self.path, objects)
 
     def test_words_and_lines(self):
+        command = shlex.join(["clang++", "-O2", '-DQ="x"', "-c", "b c.cc"])
         found = self.load(
             {"directory": "/out", "file": "../a.cc", "arguments": ["clang++", "-DA=b c", "-c", "../a.cc"]},
-            {
-                "directory": "/out",
-                "file": "b c.cc",
-                "command": shlex.join(["clang++", "-O2", '-DQ="x"', "-c", "b c.cc"]),
-            },
+            {"directory": "/out", "file": "b c.cc", "command": command},
         )
         self.assertEqual(found.directory, pathlib.Path("/out"))
         self.assertEqual(found.options, {"../a.cc": ("-DA=b c",), "b c.cc": ('-DQ="x"',)})
