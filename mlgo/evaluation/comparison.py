@@ -21,12 +21,10 @@ class FunctionRow:
 
     module: str
     function: str
-    #: decisions, default_score: of the default.
-    decisions: int
+    decisions: int  #: of the default.
     default_score: float
-    #: scores, ratios: by policy name; a ratio is to the default's score, below 1 is better.
-    scores: Mapping[str, float]
-    ratios: Mapping[str, float]
+    scores: Mapping[str, float]  #: by policy name.
+    ratios: Mapping[str, float]  #: to the default's score, by policy name; below 1 is better.
     seen: bool  #: whether training compiled a function of this name, such as a template of a shared header.
 
 

@@ -32,11 +32,9 @@ class RatioSummary:
     functions: int
     modules: int  #: number of modules with ratios.
     geometric_mean: float
-    #: low, high: 95 % bootstrap interval of the geometric mean.
-    low: float
+    low: float  #: of the 95 % bootstrap interval of the geometric mean.
     high: float
-    #: better, worse, equal: number of ratios below, above and equal to 1.
-    better: int
+    better: int  #: number of ratios below 1.
     worse: int
     equal: int
 
@@ -54,14 +52,10 @@ def percent_text(ratio: float, low: float | None = None, high: float | None = No
 
 
 def summarize(ratios: Mapping[str, Sequence[float]], seed: int, resamples: int = 10_000) -> RatioSummary | None:
-    """The summary of `ratios`; None when there is no ratio.
+    """The summary of `ratios`, module -> ratios of its functions, each > 0; None when there is no ratio.
 
-    The bootstrap resamples modules, not functions, because functions of one module share headers, style and code.
-
-    Args:
-      ratios: module name -> ratios of its functions, each > 0.
-      seed: of the bootstrap; the same seed gives the same interval.
-      resamples: bootstrap samples; with 10,000 the ends vary by about 1 % of the interval's width between seeds.
+    The bootstrap resamples modules, not functions, because functions of one module share headers, style and code. With
+    10,000 `resamples` the ends of the interval vary by about 1 % of its width between seeds.
 
     Raises: ValueError: a ratio is not positive and finite.
     """
@@ -80,10 +74,9 @@ def summarize(ratios: Mapping[str, Sequence[float]], seed: int, resamples: int =
 def summarize_modules(
     improvements: Mapping[str, tuple[float, float]], seed: int, resamples: int = 10_000
 ) -> RatioSummary | None:
-    """As `summarize`, for one improvement per module; None when there is no module.
+    """As `summarize`, for one improvement per module; `functions` is the sum of weights, and signs count modules.
 
     Args: improvements: module name -> (minus the mean logarithm of its ratios, weight > 0 such as their number).
-    Returns: `functions` is the sum of the weights; better, worse and equal count modules.
     Raises: ValueError: a number is not finite, or a weight not positive.
     """
     if not improvements:
@@ -199,8 +192,7 @@ def summarize_programs(ratios: Mapping[str, float], seed: int) -> RatioSummary |
 class Spread:
     """How a mean over programs or corpora is spread: the worst of them, and the mean without the best."""
 
-    #: worst, worst_ratio: the program with the largest ratio.
-    worst: str
+    worst: str  #: the program with the largest ratio.
     worst_ratio: float
     best: str  #: the program with the smallest one.
     without_best: RatioSummary | None  #: the summary of all but `best`; None: there are fewer than MIN_WITHOUT_BEST.

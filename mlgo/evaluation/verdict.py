@@ -48,11 +48,9 @@ class Judgement:
 
 
 def judge(low: float, high: float, modules: int, changed: int) -> Judgement:
-    """The judgement of a ratio to the default; below 1 is better.
+    """The judgement of a ratio to the default, whose 95 % interval over `modules` modules ends at `low` and `high`.
 
-    Args:
-      low, high: 95 % interval of the ratio, over `modules` modules.
-      changed: number of functions or modules with a ratio other than 1.
+    Args: changed: number of functions or modules with a ratio other than 1.
     """
     if modules < MIN_MODULES:
         compared = "1 module was" if modules == 1 else f"{modules} modules were"
@@ -75,9 +73,8 @@ class Evidence:
     """What one measure says."""
 
     measure: str  #: its name in a sentence, such as "the geometric mean of 140 functions".
-    #: ratio, low, high: ratio to the default with its interval; below 1 is better.
-    ratio: float
-    low: float
+    ratio: float  #: to the default; below 1 is better.
+    low: float  #: of the ratio's interval.
     high: float
     judgement: Judgement  #: what it may claim alone.
 
@@ -107,14 +104,12 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What is known. The first evidence is the headline; `reason` is that of TOO_SMALL; `code` is the ratio of the
-    bytes of code, None where they are the headline or unknown.
-    """
+    """What is known."""
 
     claim: Claim
-    evidence: tuple[Evidence, ...]
-    reason: str = ""
-    code: float | None = None
+    evidence: tuple[Evidence, ...]  #: the first one is the headline.
+    reason: str = ""  #: of TOO_SMALL.
+    code: float | None = None  #: ratio of the bytes of code; None: they are the headline, or unknown.
 
     def sentence(self, show: Callable[[Evidence], str] = Evidence.percent) -> str:
         """The verdict and what it rests on. Args: show: the figures of one measure."""

@@ -42,12 +42,10 @@ class ScorePair(NamedTuple):
 class Contributor:
     """A function that contributes much to a sum."""
 
-    #: module, function: names.
     module: str
     function: str
     share: float  #: of the default's sum, 0 to 1.
-    #: by how much it alone changes the sum, as a fraction of the default's sum: 0.01 is one percent more.
-    change: float
+    change: float  #: by how much it alone changes the sum, as a fraction of the default's: 0.01 is one percent more.
 
     @property
     def name(self) -> str:
@@ -113,16 +111,12 @@ def weighted_sum(pairs: Sequence[ScorePair], seed: int, larger_is_better: bool =
 def contribution_sentences(found: WeightedSum, unit: str) -> list[str]:
     """How the sum and its change are spread, in one sentence each. Args: unit: "functions" or "modules"."""
     count, scores, changes = found.summary.functions, found.largest_scores, found.largest_changes
-    named = [f"{each.name} {_percent(each.share)}" for each in scores if each.share >= _SMALLEST_SHARE]
-    lines = [
-        f"{_percent(found.largest_scores_share)} of the sum is in {len(scores)} of {count} {unit}: {', '.join(named)}"
-    ]
-    named = [f"{each.name} {100.0 * each.change:+.2f} %" for each in changes if abs(each.change) >= _SMALLEST_CHANGE]
-    if named:
-        share = f"{_percent(found.largest_changes_share)} of all its changes is in {len(changes)} of {count} {unit}"
-        lines.append(f"{share}, which change it by: {', '.join(named)}")
+    named = ", ".join(f"{each.name} {100.0 * each.share:.0f} %" for each in scores if each.share >= _SMALLEST_SHARE)
+    share = f"{100.0 * found.largest_scores_share:.0f} %"
+    lines = [f"{share} of the sum is in {len(scores)} of {count} {unit}: {named}"]
+    shown = [f"{each.name} {100.0 * each.change:+.2f} %" for each in changes if abs(each.change) >= _SMALLEST_CHANGE]
+    if shown:
+        share = f"{100.0 * found.largest_changes_share:.0f} %"
+        of_all = f"{share} of all its changes is in {len(changes)} of {count} {unit}"
+        lines.append(f"{of_all}, which change it by: {', '.join(shown)}")
     return lines
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.0f} %"

@@ -61,7 +61,9 @@ class LinkedPrograms:
         Raises: RunError: the folder of the program is damaged, or an input is not in the tree.
         """
         link = files.read_json(self.folder / link_name(self.program), "link of a program", _LINKED_REMEDY)
-        database = self._database(work)
+        entries = files.read_json(self.folder / DATABASE, "compilation database", _LINKED_REMEDY)
+        database = work / f"{self.program}.commands.json"  # With the corpus at its place on this machine.
+        files.write_json_atomically(database, [{**entry, "directory": str(self.corpus)} for entry in entries])
         words = [*link["objects"], *link["libraries"]]
         # Programs are linked in the corpus. Paths from there are the same on every machine.
         place = os.path.relpath(self.folder, self.corpus)
@@ -70,33 +72,21 @@ class LinkedPrograms:
         linked = [str(self.folder / word) for word in words if not word.startswith("-")]
         more: dict[str, Any] = {"compile_commands": database.name, "fingerprints": linked, "libraries": libraries}
         if self.training is not None:
-            description = read_description(self.training)
-            more["training"] = description | {"inputs": self._inputs(_TRAINING, self.training, description, work)}
-        return [self._write(name, work, more) for name in names]
+            more["training"] = self._described(_TRAINING, self.training, work)
+        paths = [work / f"{name}.json" for name in names]
+        for name, path in zip(names, paths):
+            described = self._described(name, self.descriptions[name], work)
+            files.write_json_atomically(path, {**described, **more, "name": name})
+        return paths
 
-    def _database(self, work: pathlib.Path) -> pathlib.Path:
-        """Writes the compilation database with the corpus at its place on this machine."""
-        entries = files.read_json(self.folder / DATABASE, "compilation database", _LINKED_REMEDY)
-        path = work / f"{self.program}.commands.json"
-        files.write_json_atomically(path, [{**entry, "directory": str(self.corpus)} for entry in entries])
-        return path
-
-    def _write(self, name: str, work: pathlib.Path, more: Mapping[str, Any]) -> pathlib.Path:
-        given = self.descriptions[name]
+    def _described(self, name: str, given: pathlib.Path, work: pathlib.Path) -> dict[str, Any]:
+        """The description `given` with the files of its inputs. Args: name: of a program, or _TRAINING."""
         description = read_description(given)
-        inputs = self._inputs(name, given, description, work)
-        path = work / f"{name}.json"
-        files.write_json_atomically(path, {**description, **more, "name": name, "inputs": inputs})
-        return path
-
-    def _inputs(
-        self, name: str, given: pathlib.Path, description: Mapping[str, Any], work: pathlib.Path
-    ) -> dict[str, str]:
-        """Input -> its file. Args: name: of a program, or _TRAINING; given: the path of `description`."""
-        return {
+        inputs = {
             key: str(given.parent / value) if isinstance(value, str) else str(self._joined(name, key, value, work))
             for key, value in description.get("inputs", {}).items()
         }
+        return {**description, "inputs": inputs}
 
     def _joined(self, name: str, key: str, patterns: Sequence[str], work: pathlib.Path) -> pathlib.Path:
         """Writes the files of the tree that `patterns` match, sorted by path, as one file."""
@@ -140,11 +130,8 @@ def _write(
     lines = gn_build.commands(configured, f"{PROGRAMS_FOLDER}:{name}")
     entries = gn_build.compile_entries(lines, str(configured.layout.build))
     if not entries:
-        raise RunError(
-            f"program {name}",
-            "is made by no compile command",
-            f'Declare executable("{name}") with sources in its BUILD.gn',
-        )
+        remedy = f'Declare executable("{name}") with sources in its BUILD.gn'
+        raise RunError(f"program {name}", "is made by no compile command", remedy)
     database, path = folder / f"{name}.commands.json", folder / f"{name}.json"
     files.write_json_atomically(database, entries)
     description = read_description(given)

@@ -57,10 +57,9 @@ class Program:
     #: folders relative to `root`, absolute (such as a build's generated headers), or in another package as
     #: "@NAME/folder".
     includes: tuple[str, ...]
-    #: defines, flags, libraries: macros without -D, compiler flags, linker flags such as "-lm".
-    defines: tuple[str, ...]
+    defines: tuple[str, ...]  #: macros without -D.
     flags: tuple[str, ...]
-    libraries: tuple[str, ...]
+    libraries: tuple[str, ...]  #: flags of the linker, such as "-lm".
     inputs: Mapping[str, tuple[pathlib.Path, ...]]  #: name of an input -> the files that it is concatenated from.
     runs: tuple[ProgramRun, ...]
     #: package name -> source tree, for `includes`.
@@ -97,12 +96,8 @@ class Program:
     def compile_flags(self, path: str) -> list[str]:
         if path in self.options:
             return [*self.options[path], *self.flags]
-        return [
-            "-DNDEBUG",
-            *(f"-D{define}" for define in self.defines),
-            *(f"-I{self._spelled(folder)}" for folder in self.includes),
-            *self.flags,
-        ]
+        includes = (f"-I{self._spelled(folder)}" for folder in self.includes)
+        return ["-DNDEBUG", *(f"-D{define}" for define in self.defines), *includes, *self.flags]
 
     def directory_of(self, path: str) -> pathlib.Path:
         return self.directories.get(path, self.root)
@@ -126,9 +121,9 @@ class Program:
         return digest_of_bytes("".join(parts).encode())
 
     def _included(self) -> set[pathlib.Path]:
-        own = {self.root / folder for folder in self.includes if not folder.startswith("@")}
+        folders = {self.root / folder for folder in self.includes if not folder.startswith("@")}
+        folders |= {(self.root / path).parent for path in self.sources}
         # Include folders count with their subfolders: "include/box2d/box2d.h" is found from "include".
-        folders = own | {(self.root / path).parent for path in self.sources}
         return {path for folder in folders for path in _included_in(folder, whole=folder != self.root)}
 
     def _place(self, path: pathlib.Path) -> str:

@@ -34,17 +34,14 @@ def with_interval(total: Mapping[str, Any], mean: str = "geometric_mean") -> str
 
 def to_csv(result: Mapping[str, Any]) -> bytes:
     rows = (
-        (part, program, side, measure, value, _ratio(value, sides[DEFAULT].get(measure)))
+        (part, program, side, measure, value, value / base if value is not None and base else None)
         for part in ("size", "executed", "run")
         for program, sides in sorted(result[part].items())
         for side, of_side in sorted(sides.items())
         for measure, value in sorted(of_side.items())
+        for base in (sides[DEFAULT].get(measure),)
     )
     return encode_csv(["part", "program", "side", "measure", "value", "ratio_to_default"], rows)
-
-
-def _ratio(value: float | None, base: float | None) -> float | None:
-    return value / base if value is not None and base else None
 
 
 def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> str:

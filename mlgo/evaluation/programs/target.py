@@ -52,12 +52,6 @@ def target_from_flags(name: str) -> Target:
     plugin = locate.of_environment("MLGO_COUNT_PLUGIN")
     if plugin is None:
         raise RunError(f"--target={name}", "has no plugin that counts", "Start the command with ./bazelw run")
-    return Target(
-        name,
-        of_target["triple"],
-        of_target["gcc"],
-        tuple(of_target["flags"]),
-        # The seed of random numbers, so that every run executes the same.
-        (str(emulator), *of_target["emulator_flags"], "-seed", "1"),
-        plugin.resolve(),
-    )
+    # The seed of random numbers, so that every run executes the same.
+    emulated = (str(emulator), *of_target["emulator_flags"], "-seed", "1")
+    return Target(name, of_target["triple"], of_target["gcc"], tuple(of_target["flags"]), emulated, plugin.resolve())
