@@ -44,14 +44,11 @@ def compile_side(
     if side.clang != setup.clang:  # It compiles on this machine.
         setup = dataclasses.replace(setup, clang=side.clang, executor=LocalExecutor(setup.workers))
 
-    def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
-        del record
+    def keep(module: Module, outcome: CompileResult | CompileFailure, _: ModuleRecord) -> None:
         if isinstance(outcome, CompileFailure):
             return
-        functions = outcome.code.functions
-        files.write_json_atomically(
-            _code_path(folder, module.name), {function.name: function.size for function in functions}
-        )
+        sizes = {function.name: function.size for function in outcome.code.functions}
+        files.write_json_atomically(_code_path(folder, module.name), sizes)
         if keep_objects:
             assert outcome.object_bytes is not None  # `wants_objects` sees to it.
             files.write_atomically(object_path(folder, module.name), outcome.object_bytes)

@@ -1,9 +1,9 @@
 """The code bytes of each module in a linked image.
 
-The text of objects is misleading: a third of it is .eh_frame and another third are COMDATs that other objects carry
-too. All objects of a corpus are linked into one image, unused sections are dropped, and the remaining code of each
-object is read from the linker's map. The image does not run: a corpus is part of a program, so symbols may be missing,
-and every function that other programs could call is kept, as in a library.
+The text of objects is misleading: a third of it is .eh_frame, and another third are COMDATs that other objects carry
+too. All objects of a corpus are linked into one image without unused sections; the code of each that remains is read
+from the linker's map. The image does not run: a corpus is part of a program, so symbols may be missing, and every
+function that other programs could call is kept, as in a library.
 
 Code is what lies in executable sections, whatever their names are, as in mlgo/compiler/code_size.py: an attribute can
 give a function a section of its own. What the linker makes itself, such as .plt and thunks, belongs to no object.

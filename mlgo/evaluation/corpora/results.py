@@ -44,13 +44,11 @@ class Results:
         flags_of: Callable[[tables.Regression], list[str]],
         demangler: Demangler | None = None,
     ) -> None:
-        """Writes all result files into `folder` and prints the summary.
+        """Writes all result files into `folder` and prints the summary. Raises: RunError: nothing was compared.
 
         Args:
           flags_of: the flags of //mlgo:evaluate that select the policy and the corpus of a regression.
           demangler: of names of functions in texts, not in data.
-
-        Raises: RunError: no function or module was compared.
         """
         if not any(result.comparison.rows for result in self.corpora):
             subject, wrong = f"{len(self.corpora)} corpora", "have no function or module to compare"

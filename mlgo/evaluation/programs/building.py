@@ -69,10 +69,7 @@ class Toolchain:
 
 
 def sysroot_from_flags(path: str | None, target: Target = HOST) -> pathlib.Path | None:
-    """The sysroot at `path`; for None the packaged one of `target`, for "" None: the machine's.
-
-    Raises: RunError: there is no packaged one, or "" is given for another target.
-    """
+    """The sysroot at `path`; for None the packaged one of `target`, for "" None: the machine's. Raises: RunError."""
     if path == "" and target != HOST:
         wrong = f"stands for this machine's headers and libraries, which are not those of {target.name}"
         raise RunError("--sysroot=", wrong, "Remove it, or give a folder")
@@ -225,8 +222,7 @@ def run_tool(
 
 
 def linked_files(command: Sequence[str], directory: pathlib.Path, sysroot: pathlib.Path | None) -> list[pathlib.Path]:
-    """The files that the linker reads besides objects, in the order of the link: start files, libgcc, the C and C++
-    libraries.
+    """The files that the linker reads besides objects, in the order of the link: start files, libgcc, libraries.
 
     Args: command: of the compiler's driver, with -### and without objects; directory: where it runs.
     Returns: none where the driver cannot be asked; then it cannot link either.
@@ -239,12 +235,11 @@ def linked_files(command: Sequence[str], directory: pathlib.Path, sysroot: pathl
     words = shlex.split(lines[-1])[1:] if lines else []
     folders = [directory / word[2:] for word in words if word.startswith("-L")]
     found: dict[pathlib.Path, None] = {}
-    pending = words
-    while pending:
-        for path in _named(pending.pop(0), directory, folders):
+    for word in words:  # It grows.
+        for path in _named(word, directory, folders):
             if path not in found:
                 found[path] = None
-                pending += _in_script(path, sysroot)
+                words += _in_script(path, sysroot)
     return list(found)
 
 

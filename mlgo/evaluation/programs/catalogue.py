@@ -93,11 +93,10 @@ def _kind(content: Mapping[str, Any]) -> str | None:
 
 def _condition(content: Mapping[str, Any]) -> str:
     """When a program is built, for --list; empty: by default."""
-    kind = _kind(content)
-    if kind is None:
+    if (kind := _kind(content)) is None:
         return ""
-    groups = [group for group, members in _GROUPS.items() if kind in members]
-    return f" ({kind}: built {f'when named or with --programs={groups[0]}' if groups else 'only when named'})"
+    group = next((group for group, members in _GROUPS.items() if kind in members), None)
+    return f" ({kind}: built {f'when named or with --programs={group}' if group else 'only when named'})"
 
 
 class _Packages(Mapping[str, pathlib.Path]):

@@ -55,15 +55,13 @@ def measure_sources(
 
     Raises: BuildFailure: a compile fails, or leaves no trace.
     """
-    samples: Samples = {}
-    for path in sources:
-        found: dict[str, dict[str, list[float]]] = {side.name: {} for side in sides}
+    samples: Samples = {path: {side.name: {} for side in sides} for path in sources}
+    for path, found in samples.items():
         for turn in range(turns):
             for side in sides if turn % 2 == 0 else sides[::-1]:
                 command = compile_command(toolchain, side, program, path, level, ())
                 for name, value in _compile(side, program, path, command).items():
                     found[side.name].setdefault(name, []).append(value)
-        samples[path] = found
         done()
     return samples
 
@@ -122,11 +120,8 @@ def parse_time_trace(content: bytes) -> Mapping[str, float]:
     try:
         events = json.loads(content)["traceEvents"]
         totals = {event["name"]: float(event["dur"]) for event in events if str(event["name"]).startswith("Total ")}
-        allocator = sum(
-            float(event["dur"])
-            for event in events
-            if event["name"] == "RunPass" and event["args"].get("detail") == _ALLOCATOR
-        )
+        passes = (event for event in events if event["name"] == "RunPass")
+        allocator = sum(float(event["dur"]) for event in passes if event["args"].get("detail") == _ALLOCATOR)
     except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise TraceFailure(f"is not a time trace: {error!r}") from error
     if "Total Backend" not in totals and "Total Frontend" not in totals:

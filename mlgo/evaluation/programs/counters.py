@@ -1,15 +1,12 @@
-"""Counts instructions, loads and stores with Valgrind's Cachegrind, or with a plugin of the emulator that runs programs
-of another target.
+"""Counts instructions, loads and stores, with Valgrind's Cachegrind or with a plugin of a target's emulator.
 
 Cachegrind's counts are the same in every run. They depend on the program, its input and, by some hundred instructions
-during the start of the C library, on the path of Valgrind's tools, which is in the environment.
+during the start of the C library, on the path of Valgrind's tools, which is in the environment. An instruction that
+reads and writes the same memory, such as `inc`, is one load and no store (manual, "Cache simulation specifics"):
+compare instructions and data references, the sum of loads and stores.
 
-For Cachegrind, an instruction that reads and writes the same memory, such as `inc`, is one load and no store (manual,
-"Cache simulation specifics"). Compare instructions and data references, the sum of loads and stores.
-
-`Perf` counts events of hardware counters, where the machine has them, and these vary from run to run. Without a choice,
-cycles are counted if they can be; events that the user chooses by name (`--perf_events`) are counted, or the command
-ends before it measures anything.
+`Perf` counts events of hardware counters, where the machine has them, and these vary from run to run. Events that the
+user chooses (`--perf_events`) are counted, or the command ends before it measures anything; cycles where they can be.
 """
 
 import csv

@@ -18,8 +18,7 @@ LTO_KINDS = ("thin", "full")
 def link_through_lto(
     toolchain: Toolchain, side: Side, program: Program, kind: str, level: str, image: pathlib.Path
 ) -> pathlib.Path:
-    """As `link`, of bitcode, which is left beside `image`: the side's linker generates all code, with the side's
-    policies.
+    """As `link`, of bitcode, which is left beside `image`: the side's linker generates all code, by its policies.
 
     Args: kind: of LTO, one of LTO_KINDS.
     Raises: BuildFailure: a compile or the linker fails.

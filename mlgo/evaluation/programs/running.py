@@ -46,20 +46,14 @@ def run_program(
                 raise RunFailure(f"{what}: {error}") from error
             if ended.exit_code:
                 raise RunFailure(f"{what}: exit code {ended.exit_code}: {ended.last_words()}")
+            digest = hashlib.sha256(ended.output)
             for name in run.outputs:
                 if not (folder / name).is_file():
                     raise RunFailure(f"{what}: wrote no {name}")
-            yield run, ended, _digest(ended.output, {name: folder / name for name in run.outputs})
+                digest.update(f"\0{name}\0".encode() + (folder / name).read_bytes())
+            yield run, ended, digest.hexdigest()
 
 
 def output_digests(program: Program, image: pathlib.Path, emulator: Sequence[str] = ()) -> dict[str, str]:
     """Digest of the output, by run. Args: emulator: of its target, with its flags. Raises: RunFailure: a run fails."""
     return {run.name: digest for run, _, digest in run_program(program, image, emulator)}
-
-
-def _digest(output: bytes, written: Mapping[str, pathlib.Path]) -> str:
-    whole = hashlib.sha256(output)
-    for name, path in written.items():
-        whole.update(f"\0{name}\0".encode())
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
