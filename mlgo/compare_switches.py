@@ -23,8 +23,7 @@ from typing import Any
 from absl import flags
 
 from mlgo.evaluation.programs import switches
-from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import BuildFailure, Toolchain
+from mlgo.evaluation.programs.building import BuildFailure, Toolchain, build_inputs
 from mlgo.evaluation.programs.compilers import linker_beside
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST, target_from_flags

@@ -24,8 +24,7 @@ from absl import flags
 
 from mlgo.corpus import combination
 from mlgo.corpus.extraction.extraction import Extraction, extract
-from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, compile_objects
+from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Toolchain, build_inputs, compile_objects
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.program import Program

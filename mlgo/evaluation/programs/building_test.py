@@ -8,8 +8,7 @@ import tempfile
 import unittest
 import unittest.mock
 
-from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import BuildFailure, Toolchain, compile_command, compile_objects
+from mlgo.evaluation.programs.building import BuildFailure, Toolchain, build_inputs, compile_command, compile_objects
 from mlgo.evaluation.programs.lto_building import link_through_lto
 from mlgo.evaluation.programs.program import load_program
 from mlgo.evaluation.sides import Side

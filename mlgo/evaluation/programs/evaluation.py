@@ -1,4 +1,7 @@
-"""Measures programs stage by stage: sizes, executed instructions and run time, compile cost."""
+"""Measures programs stage by stage, several at a time: sizes, executed instructions and run time, compile cost.
+
+It says which programs cannot be compared.
+"""
 
 import contextlib
 import dataclasses
@@ -8,15 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import cost, run_time, size
-from mlgo.evaluation.programs.build_inputs import build_inputs, link_inputs, preprocessing_side, read_digest
-from mlgo.evaluation.programs.building import BuildFailure, Toolchain
-from mlgo.evaluation.programs.counters import Counter, Perf
-from mlgo.evaluation.programs.parallel_measurement import Table, of_all_sides
+from mlgo.evaluation.programs.building import (
+    BuildFailure,
+    Toolchain,
+    build_inputs,
+    link_inputs,
+    preprocessing_side,
+    read_digest,
+)
+from mlgo.evaluation.programs.counters import Counter, CounterFailure, Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.sides import DEFAULT, Side, threshold_of
 from mlgo.identity.programs import program_identity
-from mlgo.run import files, progress
+from mlgo.run import child, files, progress, signals
+from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json
 from mlgo.run.run_folder import RunFolder
 
@@ -29,6 +38,23 @@ class CostSettings:
     sources: int = 6  #: per program.
     turns: int = 3  #: compiles of each source by each compiler.
     seed: int = 1  #: of the bootstrap.
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """One part of an evaluation."""
+
+    rows: dict[str, dict[str, dict[str, Any]]]  #: program -> side -> measure -> number or None.
+    left_out: dict[str, str]  #: program that cannot be built or fails on some side -> reason.
+    differing: dict[str, str]  #: program that behaves differently on some side -> reason.
+
+
+@dataclasses.dataclass(frozen=True)
+class _Failed:
+    """Attributes: reason: for the user; differs: the program was measured, and behaves differently."""
+
+    reason: str
+    differs: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,3 +254,58 @@ class ProgramEvaluation:
 
         path = self.stage(name, inputs, configuration, work) / _MEASURED
         return files.read_json(path, f"results of stage {name}", _REDO)
+
+
+def of_all_sides(
+    table: Table,
+    programs: Sequence[Program],
+    sides: Sequence[Side],
+    measure: Callable[[Program, Side], dict[str, Any]],
+    workers: int,
+    bar: progress.Progress,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Program -> side -> result of `measure`, of the programs that can be compared on all sides.
+
+    The first side that fails, in their order, decides why a program is left out, so that the order in which several end
+    changes nothing.
+
+    Args: table: gets the reasons of the others; measure: its result has "outputs", digests of the program's output by
+      run.
+    """
+    failed: dict[str, int] = {}
+
+    def attempt(pair: tuple[Program, int]) -> dict[str, Any] | _Failed:
+        program, number = pair
+        if failed.get(program.name, number) < number:
+            return _Failed("an earlier side failed")
+        try:
+            return measure(program, sides[number])
+        except signals.KilledFromOutside:
+            raise  # It says nothing about the program.
+        except (BuildFailure, RunFailure, CounterFailure, size.OutputDiffers, RunError) as error:
+            failed[program.name] = min(number, failed.get(program.name, number))
+            reason = f"{sides[number].name}: {error}" if isinstance(error, RunError) else str(error)
+            return _Failed(reason, differs=isinstance(error, size.OutputDiffers))
+
+    pairs = [(program, number) for program in programs for number in range(len(sides))]
+    results = iter(child.in_parallel(workers, attempt, pairs, bar))
+    comparable: dict[str, dict[str, dict[str, Any]]] = {}
+    for program in programs:
+        found = _comparable(dict(zip([side.name for side in sides], results)))
+        if isinstance(found, _Failed):
+            (table.differing if found.differs else table.left_out)[program.name] = found.reason
+        else:
+            comparable[program.name] = found
+    return comparable
+
+
+def _comparable(of_sides: Mapping[str, dict[str, Any] | _Failed]) -> dict[str, dict[str, Any]] | _Failed:
+    default, taken = next(iter(of_sides)), {}
+    for side, found in of_sides.items():
+        if isinstance(found, _Failed):
+            return found
+        taken[side] = found
+        if found["outputs"] != taken[default]["outputs"]:
+            what = size.differing(taken[default]["outputs"], found["outputs"])
+            return _Failed(f"{side}: {what} does not give what {default} gives", differs=True)
+    return taken

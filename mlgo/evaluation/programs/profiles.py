@@ -6,8 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.build_inputs import build_inputs
-from mlgo.evaluation.programs.building import BuildFailure, compile_objects, link, run_tool
+from mlgo.evaluation.programs.building import BuildFailure, build_inputs, compile_objects, link, run_tool
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, run_program

@@ -4,38 +4,15 @@ import dataclasses
 import pathlib
 import tempfile
 import unittest
-from collections.abc import Callable, Mapping
-from typing import Any
+from unittest import mock
 
 from mlgo.evaluation.programs.building import Toolchain
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import ProfileTools, with_profiles
 from mlgo.evaluation.programs.program import Program, ProgramRun, Training
-from mlgo.run.manifest import Manifest
 from mlgo.run.run_folder import RunFolder
 
 _LEVELS = ("-O2", "-Oz")
-
-
-class FakeFolder(RunFolder):
-    """Remembers the names of stages, and runs none."""
-
-    def __init__(self, path: pathlib.Path):
-        super().__init__(path)
-        self.stages: list[str] = []
-
-    def stage(
-        self,
-        name: str,
-        inputs: Mapping[str, str],
-        configuration: Mapping[str, Any],
-        work: Callable[[pathlib.Path], Mapping[str, Any]],
-        root: pathlib.Path | None = None,
-        continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
-    ) -> Manifest:
-        del work, root, continues
-        self.stages.append(name)
-        return Manifest(name, inputs, configuration, outputs={})
 
 
 class ProfilesTest(unittest.TestCase):
@@ -47,10 +24,15 @@ class ProfilesTest(unittest.TestCase):
         driver.write_text("#!/bin/sh\n", encoding="utf-8")
         driver.chmod(0o755)
         toolchain = Toolchain(None, self.source, driver, 1)
-        self.made = FakeFolder(self.folder)
-        self.addCleanup(self.made.close)
-        self.evaluation = ProgramEvaluation(self.made, toolchain)
+        folder = RunFolder(self.folder)
+        self.addCleanup(folder.close)
+        self.stage = self.enterContext(mock.patch.object(folder, "stage"))
+        self.evaluation = ProgramEvaluation(folder, toolchain)
         self.tools = ProfileTools(self.source, self.source)
+
+    def made(self):
+        """The names of stages."""
+        return [call.args[0] for call in self.stage.call_args_list]
 
     def program(self, name, argument="train", **changes):
         def runs(*arguments):
@@ -68,17 +50,17 @@ class ProfilesTest(unittest.TestCase):
         self.assertEqual(parse.profiles, sort.profiles)
         self.assertNotEqual(parse.profiles, other.profiles)
         made = [f"profile/{name}/{level}" for name in ("parse", "other") for level in ("O2", "Oz")]
-        self.assertEqual(self.made.stages, made)
+        self.assertEqual(self.made(), made)
         self.assertEqual([program.runs[0].arguments for program in (parse, sort)], [("parse",), ("sort",)])
 
     def test_other_flags_are_other_code(self):
         programs = [self.program("parse"), self.program("sort", flags=("-DA",))]
         with_profiles(self.evaluation, programs, ["-O2"], self.tools)
-        self.assertEqual(self.made.stages, ["profile/parse/O2", "profile/sort/O2"])
+        self.assertEqual(self.made(), ["profile/parse/O2", "profile/sort/O2"])
 
     def test_a_program_without_training_is_left_out(self):
         found, left_out = with_profiles(self.evaluation, [self.program("parse", training=None)], _LEVELS, self.tools)
-        self.assertEqual((found, self.made.stages), ([], []))
+        self.assertEqual((found, self.made()), ([], []))
         self.assertIn("has no `training`", left_out["parse"])
 
 

@@ -10,8 +10,7 @@ from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Toolchain
 from mlgo.evaluation.programs.counters import Counter, Perf
-from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
-from mlgo.evaluation.programs.parallel_measurement import Table
+from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation, Table
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.totals import benchmark_totals, timing_ratios, totals, verdicts, without_ml
 from mlgo.evaluation.sides import DEFAULT, Side, threshold_of

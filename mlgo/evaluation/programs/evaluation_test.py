@@ -5,7 +5,7 @@ import threading
 import unittest
 
 from mlgo.evaluation.programs.building import BuildFailure
-from mlgo.evaluation.programs.parallel_measurement import Table, of_all_sides
+from mlgo.evaluation.programs.evaluation import Table, of_all_sides
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.size import OutputDiffers
 from mlgo.evaluation.sides import Side
