@@ -94,10 +94,8 @@ def threshold_of(side: str) -> str | None:
 
 @dataclasses.dataclass(frozen=True, order=True)
 class CalleeSavedCost:
-    """What the first use of a callee-saved register costs.
-
-    LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006,
-    "What a callee-saved register costs").
+    """What the first use of a callee-saved register costs; next to nothing in LLVM (RegAllocGreedy.cpp,
+    CSRFirstTimeCost; docs/adr/0006, "What a callee-saved register costs").
     """
 
     value: int  #: 16384 is an access to memory at the function's entry.

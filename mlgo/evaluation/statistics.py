@@ -118,9 +118,8 @@ def summarize_sums(
     executed instructions are what a user pays: J. E. Smith, "Characterizing computer performance with a single number",
     CACM 31(10), 1988. The estimate is the ratio estimator of W. G. Cochran, "Sampling Techniques", chapter 6.
 
-    Args: pairs: module name -> (the policy's score, the default's) of each of its functions, all >= 0.
-    Returns: `geometric_mean` is the ratio of the sums; better, worse and equal count functions. None: there is no
-      function, or the default's sum is 0.
+    Args: pairs: module -> (the policy's score, the default's) of each of its functions, all >= 0.
+    Returns: `geometric_mean` is the ratio of the sums; signs count functions. None: the default's sum is 0.
     Raises: ValueError: a score is negative or not finite.
     """
     modules = [pairs[name] for name in sorted(pairs) if len(pairs[name])]
@@ -143,7 +142,6 @@ def summarize_projects(ratios: Mapping[str, float]) -> RatioSummary | None:
     The projects are the sample: the interval says what to expect of another project, and is wide for few. It is
     Student's, of the logarithms, because a bootstrap over two or three values is far too narrow.
 
-    Args: ratios: project -> its ratio, > 0.
     Returns: `functions` and `modules` are the number of projects. None: there are fewer than two.
     Raises: ValueError: a ratio is not positive and finite.
     """
@@ -178,9 +176,7 @@ def summarize_programs(ratios: Mapping[str, float], seed: int) -> RatioSummary |
     Below MIN_BOOTSTRAP programs the interval is Student's: in simulations without any effect, the bootstrap over 2, 3
     and 4 programs excluded 0 % in 49, 25 and 12 % of 1,500 runs, Student's in 4 to 5 %.
 
-    Args: ratios: program -> its ratio, > 0; seed: of the bootstrap.
-    Returns: `functions` and `modules` are the number of programs; one program has no interval: its ends are the ratio.
-      None: there is no program.
+    Returns: `functions` and `modules` are the number of programs; the ends of a single one's interval are the ratio.
     Raises: ValueError: a ratio is not positive and finite.
     """
     if 2 <= len(ratios) < MIN_BOOTSTRAP:

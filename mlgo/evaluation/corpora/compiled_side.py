@@ -34,10 +34,7 @@ def compile_side(
 ) -> Mapping[str, Any]:
     """Compiles every module of `corpus` that has no record in `folder` yet; returns counts for the manifest.
 
-    Args:
-      model_dir: TFLite policy; None: the compiler's heuristic.
-      given: decisions that each module's compile is given, which take precedence.
-
+    Args: model_dir: TFLite policy; None: the compiler's heuristic; given: decisions of a module, which take precedence.
     Raises: RunError: more modules failed than allowed.
     """
     setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags), wants_objects=True)

@@ -77,9 +77,8 @@ def coverage_of(
 ) -> Coverage:
     """The coverage of images of the same modules.
 
-    Args:
-      images: module -> bytes of its code in an image. A module that one of them holds is not absent.
-      objects: module -> its object, in which symbols that others define too are looked for; empty: nowhere.
+    Args: images: each module -> bytes of its code in it; objects: module -> its object, in which symbols that others
+      define too are looked for.
     """
     outside = {name for name in code if not any(image.get(name) for image in images)}
     without = sorted(name for name in outside if not code[name])

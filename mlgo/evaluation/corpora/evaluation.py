@@ -183,7 +183,6 @@ def check_decisions(corpus: Corpus, setup: CompileSetup, rows: Sequence[Function
 
     A score that a policy changed, or that the compiler logs for a decision, shows one. Where all are equal to the
     default's, the modules are compiled once more, with their decisions logged, up to the first that has one.
-
     Raises: RunError: no module has a decision (NOTHING_PRODUCED); the message names the likely reason.
     """
     decided = any(row.decisions or any(ratio != 1.0 for ratio in row.ratios.values()) for row in rows)

@@ -221,11 +221,9 @@ def link_inputs(toolchain: Toolchain, program: Program) -> dict[str, str]:
 def read_digest(toolchain: Toolchain, side: Side, program: Program, level: str) -> str:
     """Digest of all that a compiler reads of `program`: its units, preprocessed, and files that options name.
 
-    Args: side: of `preprocessing_side`.
-    Raises: BuildFailure: a unit cannot be preprocessed, and so not compiled.
-
     Each unit is preprocessed again, because nothing less finds a header that is new, or that only a macro asks for.
     That takes a tenth of the time of a build. `fingerprints` of a description take its place.
+    Args: side: of `preprocessing_side`. Raises: BuildFailure: a unit cannot be preprocessed, and so not compiled.
     """
     options: dict[pathlib.Path, dict[str, None]] = {}
     for path, _ in program.units():

@@ -37,8 +37,7 @@ class Compilers:
     ) -> list[Side]:
         """Sides of the run-time comparison: the release clang without and with the eviction policy.
 
-        Args:
-          allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
+        Args: allocations: values of -mlgo-allocations (release/search) for sides that start from the policy;
           has_profiles: programs have profiles, with which the heuristic decides unless the policy is asked for.
         """
         default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)

@@ -94,10 +94,8 @@ class ProgramEvaluation:
         """Programs at -Oz: their sizes, what they execute, and the functions that changed.
 
         Args:
-          sides: DEFAULT first.
-          thinlto, counted: names of sides that are linked through ThinLTO too, and whose programs `counter` counts.
+          sides: DEFAULT first; thinlto, counted: names of those that ThinLTO links too, and that are counted.
           symbols: how many functions that grew, and that shrank, most on the side "policy" are returned per program.
-
         Returns: the table of sizes; and "executed": program -> side -> run_time.COUNTS, "symbols": program ->
           functions, "coverage": program -> which units the default's image holds code of.
         """
@@ -268,9 +266,7 @@ def of_all_sides(
 
     The first side that fails, in their order, decides why a program is left out, so that the order in which several end
     changes nothing.
-
-    Args: table: gets the reasons of the others; measure: its result has "outputs", digests of the program's output by
-      run.
+    Args: table: gets the reasons of the others; measure: its result has "outputs", run -> digest of the output.
     """
     failed: dict[str, int] = {}
 

@@ -61,11 +61,9 @@ def link_bitcode(
 def thinlto_objects(
     toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str
 ) -> list[pathlib.Path]:
-    """As `compile_objects`, through distributed ThinLTO.
+    """As `compile_objects`, through distributed ThinLTO. Raises: BuildFailure: a compile or the linker fails.
 
     The linker only writes the index, and the side's own compiler generates code: the packaged linker has no policy.
-
-    Raises: BuildFailure: a compile or the linker fails.
     """
     bitcode = compile_objects(toolchain, side, program, folder / "bitcode", level, ("-flto=thin",))
     index = ("-Wl,--thinlto-index-only", "-Wl,--thinlto-emit-imports-files")

@@ -169,12 +169,14 @@ class _Reader:
         name = self._text("name")
         if not _NAME.fullmatch(name):
             raise self._wrong(f"has the name {name!r}; letters, digits and _.- are usable")
-        commands = self._commands()
-        root = self._root(packages) if commands is None else commands.directory
-        if commands is None:
+        of_build: dict[str, Any] = {}
+        if (commands := self._commands()) is None:
+            root = self._root(packages)
             sources = self._found(root, "sources", self._texts("sources"), self._texts("exclude"))
         else:
-            sources = tuple(commands.options)
+            root, sources = commands.directory, tuple(commands.options)
+            of_build = {"options": commands.options, "directories": commands.directories, "levels": commands.levels}
+            of_build["fingerprints"] = tuple(map(self._beside, self._texts("fingerprints")))
             if missing := [path for path in sources if not (root / path).is_file()]:
                 raise self._wrong(f"has commands that compile {missing[0]!r}, which is not in {root}")
         mains = tuple(self._beside(main) for main in self._texts("mains"))
@@ -201,12 +203,9 @@ class _Reader:
             inputs=inputs,
             runs=runs,
             packages={name: packages[name] for name in sorted(used)},
-            options={} if commands is None else commands.options,
-            directories={} if commands is None else commands.directories,
-            levels=() if commands is None else commands.levels,
-            fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
             training=self._training(root, inputs, runs),
             exports=self._exports(root),
+            **of_build,
         )
         for field in ("exam", "extra", "slow"):  # The catalogue reads them.
             self._content.pop(field, None)

@@ -25,9 +25,7 @@ def run_program(
     prefix: Sequence[str | os.PathLike[str]] = (),
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[ProgramRun, child.Ended, str]]:
-    """Each run of `program`, its result, and the digest of its output.
-
-    All runs use one new folder, in which the image is always called `program`.
+    """Each run of `program` in one new folder, where the image is `program`; its result, and its output's digest.
 
     Args: prefix: words before the program's command, such as valgrind's; relative paths in them are in that folder.
     Raises: RunFailure: a run fails, or does not write its outputs.

@@ -60,7 +60,6 @@ def measure_side(
       counter: counts what it executes, linked without ICF and ThinLTO; None: nothing is counted.
       building: is entered for all compiles and links: they use all cores.
       lto: kinds of LTO within the linker that it is linked through too, of LTO_KINDS.
-
     Returns: {"sizes": bytes by SIZES, None: not linked in this way, and by the LTO_SIZES of `lto`; "functions": own
       symbol -> bytes, "counts": run -> event -> count or {}, "coverage": as Coverage.to_json, of the image without ICF
       and ThinLTO; "outputs": run -> digest}.

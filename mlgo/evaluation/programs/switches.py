@@ -131,10 +131,8 @@ def measure_shared(
     """Builds the sources of `program`, without the mains beside its description, as a shared library.
 
     It is linked by itself: the libraries that it needs are no part of it. It exports what its version script says, else
-    what is visible.
-
+    what is visible. Raises: BuildFailure: a compile or the linker fails.
     Returns: the bytes of executable sections, of the stripped file, and of that file compressed by xz.
-    Raises: BuildFailure: a compile or the linker fails.
     """
     library = dataclasses.replace(program, mains=()) if program.sources else program
     objects = compile_objects(toolchain, side, library, folder / "objects", _LEVEL, ("-fPIC",))
