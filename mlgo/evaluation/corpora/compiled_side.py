@@ -55,13 +55,13 @@ def compile_side(
 
 def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict[str, int]]:
     """Module -> function -> bytes, for the side in `folder`. Raises: RunError: a file is missing or damaged."""
+    return {name: read_sizes(_code_path(folder, name), "function sizes") for name in modules}
+
+
+def read_sizes(path: pathlib.Path, what: str) -> dict[str, int]:
+    """Name -> bytes, in a file of an evaluation. Args: what: it holds, for messages. Raises: RunError."""
     remedy = "Delete the folder and run again"
-    found = {}
-    for name in modules:
-        path = _code_path(folder, name)
-        content = files.read_json(path, "function sizes", remedy)
-        found[name] = Fields(content, f"function sizes ({path})", remedy).integers_by_name()
-    return found
+    return Fields(files.read_json(path, what, remedy), f"{what} ({path})", remedy).integers_by_name()
 
 
 def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:

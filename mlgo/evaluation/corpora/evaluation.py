@@ -14,7 +14,7 @@ from typing import Any
 from mlgo.compiler.request import CompileResult
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.comparison import Comparison, FunctionRow, compare
-from mlgo.evaluation.corpora.compiled_side import code_of_side, compile_side, link_side, object_path
+from mlgo.evaluation.corpora.compiled_side import code_of_side, compile_side, link_side, object_path, read_sizes
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.policies import ModelOf
 from mlgo.evaluation.sides import DEFAULT, Side, best_without_ml
@@ -23,7 +23,6 @@ from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
-from mlgo.run.json_fields import Fields
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.score.problem_score import score_of
@@ -173,9 +172,7 @@ class Evaluation:
         inputs = {"corpus": corpus.digest, "side": side.digest(), "linker": program_identity(linker)}
         configuration = {**self.configuration, "modules": list(modules), "icf": self.icf}
         self.folder.stage(stage, inputs, configuration, work)
-        path, remedy = self.folder.path / stage / _LINKED_NAME, "Delete the folder and run again"
-        content = files.read_json(path, "linked sizes", remedy)
-        return Fields(content, f"linked sizes ({path})", remedy).integers_by_name()
+        return read_sizes(self.folder.path / stage / _LINKED_NAME, "linked sizes")
 
 
 def check_decisions(corpus: Corpus, setup: CompileSetup, rows: Sequence[FunctionRow], failed: int) -> None:
