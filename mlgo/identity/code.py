@@ -1,8 +1,7 @@
 """What the result of a command depends on; of mlgo's own code, a changed file makes earlier results another version's.
 
-What only shows results does not count (pages, reporting, the rule of the package for pip), nor do tests and
-documentation.
-In commands, texts do not count: a text is a string with a space in it, such as the help of a flag or a message.
+What only shows results does not count (pages, reporting, the rule of the package for pip), nor do tests, documentation,
+and in commands texts: strings with a space in them, such as the help of a flag or a message.
 """
 
 import ast
@@ -32,13 +31,12 @@ _SUFFIXES = (".cc", ".h", ".py", ".so")
 #: Programs of ours that have no suffix.
 _PROGRAMS = frozenset(("limited_exec",))
 _FOR_TESTS = frozenset(("testing", "testdata"))
+#: Packages whose version can change a result.
+_PACKAGES = ("numpy", "tensorflow-cpu", "tf-agents", "tensorflow-probability", "zstandard")
 
 
 def code_digests(root: pathlib.Path = _ROOT) -> dict[str, str]:
-    """sha256 of the code in each folder of mlgo, by its name, and of the command modules, by COMMANDS.
-
-    Only what this program has counts: of the commands, Bazel gives a program its own one.
-    """
+    """sha256 of the code by folder of mlgo, and by COMMANDS of the commands: Bazel gives a program its own one."""
     folders = sorted(path.name for path in root.iterdir() if path.is_dir() and path.name not in _ONLY_SHOWN)
     found = {name: _digest_of(root, name) for name in (COMMANDS, *folders)}
     return {name: digest for name, digest in found.items() if digest is not None}
@@ -51,12 +49,9 @@ def digest_of_code(folders: Iterable[str], root: pathlib.Path = _ROOT) -> str:
 
 def _digest_of(root: pathlib.Path, name: str) -> str | None:
     """Digest of the names and contents of the code in a folder; None: it has none."""
-    paths = code_files(name, root)
-    whole = hashlib.sha256()
+    paths, whole = code_files(name, root), hashlib.sha256()
     for path in paths:
-        content = path.read_bytes()
-        if name in _WITHOUT_TEXTS:
-            content = _without_texts(content)
+        content = _without_texts(path.read_bytes()) if name in _WITHOUT_TEXTS else path.read_bytes()
         whole.update(f"{path.relative_to(root)}\0{hashlib.sha256(content).hexdigest()}\n".encode())
     return whole.hexdigest() if paths else None
 
@@ -78,10 +73,6 @@ def _without_texts(source: bytes) -> bytes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             node.value = ""
     return ast.dump(tree).encode("utf-8", "surrogateescape")
-
-
-#: Packages whose version can change a result.
-_PACKAGES = ("numpy", "tensorflow-cpu", "tf-agents", "tensorflow-probability", "zstandard")
 
 
 def run_identity(settings: Mapping[str, Any]) -> dict[str, Any]:

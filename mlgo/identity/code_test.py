@@ -10,20 +10,15 @@ _COMMAND = '''"""Compares policies."""
 flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.")
 limit = 3
 '''
+#: What can change no result.
+_NO_RESULT = ("reporting/page.py", "score/README.md", "score/problem_score_test.py", "score/testing/fake.py")
 
 
 class CodeTest(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for name in (
-            "score/problem_score.py",
-            "run/files.py",
-            "reporting/page.py",
-            "score/README.md",
-            "score/problem_score_test.py",
-        ):
+        for name in (*_NO_RESULT, "score/problem_score.py", "run/files.py"):
             self.write(name, "x = 1\n")
-        self.write("score/testing/fake.py", "x = 1\n")
         self.write("evaluate.py", _COMMAND)
         self.write("commands/measuring.py", _COMMAND)
 
@@ -47,18 +42,16 @@ class CodeTest(unittest.TestCase):
         self.assertEqual(self.changed("score/reader.so", "1"), {"score"})
         self.assertEqual(self.changed("compiler/limited_exec", "1"), {"compiler"})
         self.assertEqual(self.changed("evaluate.py", _COMMAND.replace("limit = 3", "limit = 4")), {"*.py"})
-        self.assertEqual(
-            self.changed("commands/measuring.py", _COMMAND.replace('"seed", 1', '"seed", 2')), {"commands"}
-        )
+        other_default = _COMMAND.replace('"seed", 1', '"seed", 2')
+        self.assertEqual(self.changed("commands/measuring.py", other_default), {"commands"})
 
     def test_what_cannot_does_not(self):
-        for name in ("reporting/page.py", "score/README.md", "score/problem_score_test.py", "score/testing/fake.py"):
+        for name in _NO_RESULT:
             self.assertEqual(self.changed(name, "x = 2\n"), set(), name)
         for was, now in (("Seed of the bootstraps.", "Seed of all draws."), ("Compares policies.", "Compares two.")):
-            self.assertEqual(self.changed("evaluate.py", _COMMAND.replace(was, now)), set())
-            self.assertEqual(
-                self.changed("commands/measuring.py", f"# A comment.\n{_COMMAND.replace(was, now)}"), set()
-            )
+            reworded = _COMMAND.replace(was, now)
+            self.assertEqual(self.changed("evaluate.py", reworded), set())
+            self.assertEqual(self.changed("commands/measuring.py", f"# A comment.\n{reworded}"), set())
 
     def test_a_cache_depends_on_the_folders_below_its_results(self):
         before = [code.digest_of_code(folders, self.root) for folders in (code.COMPILES, code.SEARCHES)]

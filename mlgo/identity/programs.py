@@ -34,10 +34,7 @@ _SECONDS = 60
 
 
 def compiler_identity(clang: pathlib.Path) -> str:
-    """Digest of a compiler: of its file if that is all of it, else also of its libraries and of what a wrapper starts.
-
-    Raises: RunError: it cannot be read.
-    """
+    """Digest of a compiler's file, of its libraries and of what a wrapper starts. Raises: RunError: unreadable."""
     return _identity(clang, _started_by(clang))
 
 
@@ -52,10 +49,9 @@ def shared_libraries(path: pathlib.Path) -> list[pathlib.Path]:
 
 
 def flags_identity(flags: Iterable[str], folder: pathlib.Path | None = None) -> list[str]:
-    """Identities of the files that compiler flags name: plugins, profiles, decisions.
+    """Identities of the files that compiler flags name: plugins, profiles, decisions. Raises: RunError: unreadable.
 
     Args: folder: what relative names are relative to; None: they name no files.
-    Raises: RunError: a file cannot be read.
     """
     return [program_identity(path) for path in named_files(flags, folder)]
 
@@ -119,17 +115,12 @@ def _started_by(clang: pathlib.Path) -> list[pathlib.Path]:
 
 @dataclasses.dataclass(frozen=True)
 class _Program:
-    """An ELF program or library.
+    """An ELF program or library."""
 
-    Attributes:
-      kind: class and machine; a program loads libraries of its own.
-      inherited, own: folders of its RPATH, where its libraries search too, and of its RUNPATH.
-    """
-
-    kind: tuple[int, int]
+    kind: tuple[int, int]  #: class and machine; a program loads libraries of its own.
     needed: list[str]
-    inherited: list[str]
-    own: list[str]
+    inherited: list[str]  #: folders of its RPATH, where its libraries search too.
+    own: list[str]  #: folders of its RUNPATH.
 
     @classmethod
     def read(cls, path: pathlib.Path) -> "_Program":
@@ -143,34 +134,24 @@ class _Program:
                 return os.pread(file.fileno(), count, offset)
 
             elf = ElfFile(read)
-            folders = [
-                [
-                    re.sub(r"\$ORIGIN\b|\$\{ORIGIN\}", lambda _: str(path.parent), folder)
-                    for text in elf.dynamic_strings(tag)
-                    for folder in text.split(":")
-                    if folder
-                ]
-                for tag in (DT_RPATH, DT_RUNPATH)
-            ]
-            return cls((elf.header[0][4], elf.header[2]), elf.dynamic_strings(DT_NEEDED), *folders)
+
+            def folders(tag: int) -> list[str]:
+                names = [folder for text in elf.dynamic_strings(tag) for folder in text.split(":") if folder]
+                return [re.sub(r"\$ORIGIN\b|\$\{ORIGIN\}", lambda _: str(path.parent), folder) for folder in names]
+
+            kind = (elf.header[0][4], elf.header[2])
+            return cls(kind, elf.dynamic_strings(DT_NEEDED), folders(DT_RPATH), folders(DT_RUNPATH))
 
 
 def _places_of(name: str, order: Iterable[list[str] | None], kind: tuple[int, int]) -> list[pathlib.Path]:
-    """The files that may be the library `name`, from the first of the places in `order` that has it.
-
-    Args: order: folders; None: the loader's cache.
-    """
+    """The files that may be the library `name`, from the first place in `order` (None: the loader's cache) with it."""
     if "/" in name:
         return [path.resolve() for path in [pathlib.Path(name)] if _kind(path) == kind]
     for folders in order:
-        if folders is None:
-            places = [list(map(pathlib.Path, _cached(_CACHE).get(name, ())))]
-        else:
+        places = [_cached(_CACHE).get(name, [])] if folders is None else []
+        for folder in map(pathlib.Path, folders or ()):
             # Which of the variants for processors is taken, the processor decides.
-            places = [
-                [*sorted(pathlib.Path(folder).glob(f"glibc-hwcaps/*/{name}")), pathlib.Path(folder, name)]
-                for folder in folders
-            ]
+            places.append([*sorted(folder.glob(f"glibc-hwcaps/*/{name}")), folder / name])
         for place in places:
             if found := [path.resolve() for path in place if _kind(path) == kind]:
                 return found
@@ -185,17 +166,17 @@ def _kind(path: pathlib.Path) -> tuple[int, int] | None:
 
 
 @functools.cache
-def _cached(cache: pathlib.Path) -> dict[str, list[str]]:
+def _cached(cache: pathlib.Path) -> dict[str, list[pathlib.Path]]:
     """Name of a library -> its files, as ldconfig(8) found them; empty where there is no such cache."""
     try:
         content = cache.read_bytes()
         content = content[content.index(_CACHE_MAGIC) :]
         _, count, _ = _CACHE_HEADER.unpack_from(content)
-        found: dict[str, list[str]] = {}
+        found: dict[str, list[pathlib.Path]] = {}
         for index in range(count):
             _, key, value, _, _ = _CACHE_ENTRY.unpack_from(content, _CACHE_HEADER.size + index * _CACHE_ENTRY.size)
             name, path = (os.fsdecode(content[place : content.index(b"\0", place)]) for place in (key, value))
-            found.setdefault(name, []).append(path)
+            found.setdefault(name, []).append(pathlib.Path(path))
         return found
     except (OSError, ValueError, struct.error):
         return {}

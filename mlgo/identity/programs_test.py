@@ -71,9 +71,8 @@ class ProgramsTest(unittest.TestCase):
         strings = b"libLLVM.so.22\0" + os.fsencode(library) + b"\0"
         begin = 48 + 24
         entry = struct.pack("=iIIIQ", 0x303, begin, begin + len("libLLVM.so.22") + 1, 0, 0)
-        cache = self.write(
-            "ld.so.cache", struct.pack("=20sII20x", b"glibc-ld.so.cache1.1", 1, len(strings)) + entry + strings
-        )
+        header = struct.pack("=20sII20x", b"glibc-ld.so.cache1.1", 1, len(strings))
+        cache = self.write("ld.so.cache", header + entry + strings)
         with unittest.mock.patch.object(programs, "_CACHE", cache):
             self.assertCounts("x/libLLVM.so.22", program(content=b"2"))
 
