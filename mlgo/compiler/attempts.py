@@ -9,16 +9,20 @@
 import contextlib
 import dataclasses
 import functools
-import itertools
-import select
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 from mlgo.compiler import machine
 from mlgo.compiler.compile import Runner, compile_module, run_process
-from mlgo.compiler.process import Cancellation, Cancelled
-from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.process import Cancellation, Cancelled, polling
+from mlgo.compiler.request import (
+    CompileDisturbed,
+    CompileFailure,
+    CompileOutcome,
+    CompileRequest,
+    CompileResult,
+    FailureKind,
+)
 from mlgo.run.exit_codes import RunError
 
 #: Repeats of a compile that the machine ended.
@@ -28,45 +32,36 @@ _PAUSES_SECONDS = (0.0, 1.0, 4.0)
 #: Attempts that may fail, each in another way.
 _MAX_FAILURES = 3
 
-#: Compiles once.
-Attempt = Callable[[], CompileResult | CompileFailure]
-
 
 def certain_outcome(
     request: CompileRequest,
     cancellation: Cancellation | None = None,
     run: Runner = run_process,
-    first_attempt: Attempt | None = None,
-) -> CompileResult | CompileFailure:
+    first_attempt: Callable[[], CompileOutcome] | None = None,
+) -> CompileOutcome:
     """The outcome of a compile, which does not depend on the machine.
 
-    Args:
-      first_attempt: compiles the first time, with the same errors as `compile_module`; None: as always. What fails only
-        there does not count.
-
-    Raises:
-      Cancelled: `cancellation` was triggered.
-      RunError: clang cannot be started, there is no room for temporary files, or the machine ends every attempt.
+    Args: first_attempt: compiles the first time in place of `compile_module`; what fails only there does not count.
+    Raises: Cancelled; RunError: clang cannot be started, there is no room, or the machine ends every attempt.
     """
     attempts = Attempts(request, cancellation)
-    attempt: Attempt = functools.partial(compile_module, request, cancellation, run)
-    first: Attempt = first_attempt or attempt
-    for try_once in itertools.chain([first], itertools.repeat(attempt)):
+    usual_attempt = functools.partial(compile_module, request, cancellation, run)
+    attempt: Callable[[], CompileOutcome] = first_attempt or usual_attempt
+    while True:
         try:
             with _running.entered(attempts.must_be_alone, cancellation), machine.recognised_shortages():
-                outcome = try_once()
+                outcome = attempt()
         except CompileDisturbed as error:
             attempts.record_disturbance(error)
-            continue
-        if (certain := attempts.final_outcome(outcome)) is not None:
-            return certain
-    raise AssertionError("repeats without end")
+        else:
+            if (certain := attempts.final_outcome(outcome)) is not None:
+                return certain
+        attempt = usual_attempt
 
 
 class Attempts:
-    """What has come of the attempts at one compile so far.
+    """What has come of the attempts at one compile so far; `cancellation` ends pauses.
 
-    Args: cancellation: ends pauses.
     Raises: RunError: this machine cannot provide the limits of the request.
     """
 
@@ -83,25 +78,19 @@ class Attempts:
         return bool(self._disturbances)
 
     def record_disturbance(self, error: CompileDisturbed) -> None:
-        """The machine ended the last attempt; returns when it is time for another.
-
-        Raises:
-          Cancelled: the cancellation was triggered.
-          RunError: that was the last one.
-        """
+        """Returns when it is time for another attempt. Raises: Cancelled; RunError: the machine ended the last one."""
         self._disturbances.append(error.reason)
         count = len(self._disturbances)
         if count > MAX_REPEATS:
             wrong = f"was ended from outside {count} times, at last without another compile beside it ({error})"
             remedy = "Look for what ends processes, such as too little memory (`dmesg`), and run the same command again"
             raise RunError(f"compile of {self._request.module.name}", wrong, remedy) from error
-        _pause(_PAUSES_SECONDS[count - 1], self._cancellation)
+        # Without a cancellation nothing ends the pause.
+        if polling(self._cancellation).poll(_PAUSES_SECONDS[count - 1] * 1000):
+            raise Cancelled()
 
-    def final_outcome(self, outcome: CompileResult | CompileFailure) -> CompileResult | CompileFailure | None:
-        """The outcome of the compile, now that the last attempt came to `outcome`; None: another is needed.
-
-        Raises: RunError, Cancelled: see `record_disturbance`.
-        """
+    def final_outcome(self, outcome: CompileOutcome) -> CompileOutcome | None:
+        """The compile's outcome, when the last attempt came to `outcome`; None: another is needed. Raises: as above."""
         failures = self._failures
         if isinstance(outcome, CompileResult):
             return self._with_repeats(outcome, failures)
@@ -109,18 +98,17 @@ class Attempts:
         if outcome.kind is FailureKind.OUT_OF_MEMORY and machine.may_have_refused(limits.address_space_bytes):
             self.record_disturbance(CompileDisturbed("the machine has too little memory", outcome.detail))
             return None
-        if any(outcome.is_like(failure) for failure in failures):
-            return self._with_repeats(outcome, [failure for failure in failures if not outcome.is_like(failure)])
+        others = [failure for failure in failures if not outcome.is_like(failure)]
+        if len(others) < len(failures):
+            return self._with_repeats(outcome, others)
         failures.append(outcome)
         if len(failures) < _MAX_FAILURES:
             return None
         ways = "; ".join(f"{failure.kind.value}: {failure.detail}" for failure in failures)
-        unstable = CompileFailure(outcome.module_name, FailureKind.UNSTABLE, f"another failure each time: {ways}")
+        unstable = self._request.failure(FailureKind.UNSTABLE, f"another failure each time: {ways}")
         return self._with_repeats(unstable, [])
 
-    def _with_repeats(
-        self, outcome: CompileResult | CompileFailure, passed_over: list[CompileFailure]
-    ) -> CompileResult | CompileFailure:
+    def _with_repeats(self, outcome: CompileOutcome, passed_over: list[CompileFailure]) -> CompileOutcome:
         repeats = (*self._disturbances, *(failure.kind.value for failure in passed_over))
         return dataclasses.replace(outcome, repeats=repeats) if repeats else outcome
 
@@ -135,10 +123,7 @@ class _Running:
 
     @contextlib.contextmanager
     def entered(self, alone: bool, cancellation: Cancellation | None) -> Iterator[None]:
-        """Around a compile; begins when it may start. Compiles that wait to be alone go before others.
-
-        Raises: Cancelled: `cancellation` was triggered meanwhile.
-        """
+        """Around a compile; begins when it may start. Compiles that wait to be alone go before others."""
         with self._changed:
             self._changed.wait_for(lambda: not self._one_is_alone)
             self._one_is_alone = alone
@@ -162,14 +147,3 @@ class _Running:
 
 
 _running = _Running()
-
-
-def _pause(seconds: float, cancellation: Cancellation | None) -> None:
-    """Raises: Cancelled: the cancellation was triggered meanwhile."""
-    if cancellation is None:
-        time.sleep(seconds)
-        return
-    poll = select.poll()
-    poll.register(cancellation.fileno(), select.POLLIN)
-    if poll.poll(seconds * 1000):
-        raise Cancelled()

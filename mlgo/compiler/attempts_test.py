@@ -15,13 +15,11 @@ from mlgo.compiler.request import (
     CompileDisturbed,
     CompileFailure,
     CompileLimits,
-    CompileRequest,
+    CompileOutcome,
     CompileResult,
     FailureKind,
 )
-from mlgo.compiler.testing import fake_clang
-from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.corpus.corpus import Corpus
+from mlgo.compiler.testing.scratch_case import FakeClangTestCase
 from mlgo.run.exit_codes import RunError
 
 GOOD, REFUSED = 0, 1
@@ -32,10 +30,10 @@ class ScriptedRunner:
     """A Runner whose compiles end, one after the other, with the given exit codes or errors."""
 
     def __init__(self, *ends: int | tuple[int, str] | Exception):
-        self._ends = list(ends)
+        self.left = list(ends)
 
     def __call__(self, command_line, directory, limits, cancellation):
-        end = self._ends.pop(0)
+        end = self.left.pop(0)
         if isinstance(end, Exception):
             raise end
         code, said = end if isinstance(end, tuple) else (end, "")
@@ -43,27 +41,19 @@ class ScriptedRunner:
             pathlib.Path(directory, "module.o").write_bytes(b"object")
         return ProcessOutcome(code, said, False, 0.0)
 
-    @property
-    def left(self) -> int:
-        """How many ends have not been used."""
-        return len(self._ends)
 
-
-class AttemptsTestCase(ScratchTestCase):
+class AttemptsTestCase(FakeClangTestCase):
     def setUp(self):
         super().setUp()
         self.enterContext(mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * MAX_REPEATS))
-        corpus = fake_clang.write_corpus(self.root / "corpus", {"m": b"bitcode"})
-        (module,) = Corpus.load(corpus).modules
-        self.request = CompileRequest(
-            pathlib.Path("clang"), module, want_log=False, want_object=True, limits=CompileLimits(), workdir=self.work
-        )
+        wanted = {"want_log": False, "want_object": True, "limits": CompileLimits()}
+        (self.request,) = self.requests({"m": b"bitcode"}, None, **wanted)
 
-    def outcome(self, *ends, first_attempt=None) -> CompileResult | CompileFailure:
+    def outcome(self, *ends, first_attempt=None) -> CompileOutcome:
         """What such attempts come to; all of `ends` are used."""
         runner = ScriptedRunner(*ends)
         outcome = certain_outcome(self.request, None, runner, first_attempt)
-        self.assertEqual(runner.left, 0, outcome)
+        self.assertEqual(runner.left, [], outcome)
         return outcome
 
     def assert_failed(self, outcome, kind: FailureKind, exit_code: int | None, *repeats: str) -> None:
@@ -102,7 +92,7 @@ class FailureTest(AttemptsTestCase):
         together = ScriptedRunner(CRASHED)
         first = functools.partial(compile_module, self.request, None, together)
         self.assert_good(self.outcome(GOOD, first_attempt=first), "crash")
-        self.assertEqual(together.left, 0)
+        self.assertEqual(together.left, [])
 
 
 class DisturbanceTest(AttemptsTestCase):
@@ -113,10 +103,8 @@ class DisturbanceTest(AttemptsTestCase):
         self.assert_good(self.outcome(*[KILLED] * MAX_REPEATS, GOOD), *["SIGKILL from outside"] * MAX_REPEATS)
 
     def test_the_run_stops_when_every_attempt_is_killed(self):
-        with self.assertRaisesRegex(
-            RunError,
-            r"compile of m: was ended from outside 4 times, .* \(SIGKILL from outside\)\. .* the same command again",
-        ):
+        wrong = r"compile of m: was ended from outside 4 times, .* \(SIGKILL from outside\)\. .* the same command again"
+        with self.assertRaisesRegex(RunError, wrong):
             self.outcome(*[KILLED] * (MAX_REPEATS + 1))
 
     def test_a_kill_is_no_failure_of_the_module(self):
@@ -136,10 +124,8 @@ class DisturbanceTest(AttemptsTestCase):
         with self.assertRaisesRegex(PermissionError, "fork"):
             self.outcome(PermissionError(13, "fork"))
 
-    def test_a_disk_that_does_not_work(self):
+    def test_disks(self):
         self.assert_good(self.outcome((1, "error: Input/output error"), GOOD), "Input/output error")
-
-    def test_a_quota_stops_the_run(self):
         with self.assertRaisesRegex(RunError, "no space is left there"):
             self.outcome((1, "error: IO failure on output stream: Disk quota exceeded"))
 
@@ -150,12 +136,8 @@ class DisturbanceTest(AttemptsTestCase):
             self.assert_good(self.outcome(said, said, GOOD), *["the machine has too little memory"] * 2)
 
     def test_limits_that_the_machine_does_not_provide_stop_the_run(self):
-        with (
-            mock.patch("resource.getrlimit", lambda _: (1, 1 << 30)),
-            self.assertRaisesRegex(
-                RunError, "limits of this machine: its hard limit RLIMIT_AS is 1073741824, .*ulimit"
-            ),
-        ):
+        wrong = "limits of this machine: its hard limit RLIMIT_AS is 1073741824, .*ulimit"
+        with mock.patch("resource.getrlimit", lambda _: (1, 1 << 30)), self.assertRaisesRegex(RunError, wrong):
             self.outcome()
 
     def test_a_pause_ends_with_the_run(self):

@@ -13,57 +13,42 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class FunctionCode:
-    """The code of one function.
-
-    Attributes:
-      size: bytes, padding left out, with its share of what the machine outliner moved out of it (outlined_code.py).
-      comdat: signature of its group, or None.
-    """
+    """The code of one function."""
 
     name: str
+    #: bytes, padding left out, with its share of what the machine outliner moved out of it (outlined_code.py).
     size: int
-    comdat: str | None
+    comdat: str | None  #: signature of its group, or None.
 
 
 @dataclasses.dataclass(frozen=True)
 class ObjectCode:
-    """The code of one object.
+    """The code of one object."""
 
-    Attributes:
-      functions: sorted by name; of several names for one place the first.
-      code_bytes: of all executable sections (elf.CODE_FLAGS), padding included; .eh_frame and constants are not code.
-      text_bytes: the column `text` of llvm-size: executable and read-only sections
-        (llvm/tools/llvm-size/llvm-size.cpp, ELFObjectFile::isBerkeleyText).
-    """
-
-    functions: tuple[FunctionCode, ...]
+    functions: tuple[FunctionCode, ...]  #: sorted by name; of several names for one place the first.
+    #: of all executable sections (elf.CODE_FLAGS), padding included; .eh_frame and constants are not code.
     code_bytes: int
+    #: the column `text` of llvm-size: executable and read-only sections (llvm/tools/llvm-size/llvm-size.cpp,
+    #: ELFObjectFile::isBerkeleyText).
     text_bytes: int
 
 
 def code_of_object(content: bytes, name: str) -> ObjectCode:
-    """The code in the ELF object `content`.
-
-    Args: name: for messages, such as the module's.
-    Raises: RunError: it is no ELF object, or damaged.
-    """
+    """The code in the ELF object `content` of module `name`. Raises: RunError: it is no ELF object, or damaged."""
     if not content.startswith(elf.MAGIC):
         raise RunError(f"object of {name}", "is no ELF file", "Compile for Linux")
     try:
         file = ElfFile.of_bytes(content)
-        return ObjectCode(
-            functions=tuple(_functions(file)),
-            code_bytes=sum(
-                section.size for section in file.sections if section.flags & elf.CODE_FLAGS == elf.CODE_FLAGS
-            ),
-            text_bytes=sum(section.size for section in file.sections if _is_text(section)),
-        )
+        code = [section for section in file.sections if section.flags & elf.CODE_FLAGS == elf.CODE_FLAGS]
+        text = filter(_is_text, file.sections)
+        code_bytes, text_bytes = (sum(section.size for section in sections) for sections in (code, text))
+        return ObjectCode(tuple(_functions(file)), code_bytes, text_bytes)
     except ElfError as error:
         raise damaged_object(name, error) from error
 
 
 def damaged_object(name: str, error: ElfError) -> RunError:
-    """What is said of an ELF object that cannot be read. Args: name: the module's."""
+    """What is said of an ELF object that cannot be read; `name` is the module's."""
     return RunError(f"object of {name}", f"is damaged: it {error}", "Compile it again")
 
 

@@ -5,8 +5,7 @@ import os
 import pathlib
 import re
 import signal
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.compiler import empty_object, machine, scratch
 from mlgo.compiler.inputs import BITCODE, DECISIONS, INDEX, MODEL, UnusableInput, place_inputs
@@ -15,6 +14,7 @@ from mlgo.compiler.request import (
     CompileDisturbed,
     CompileFailure,
     CompileLimits,
+    CompileOutcome,
     CompileRequest,
     CompileResult,
     FailureKind,
@@ -51,16 +51,9 @@ _SHORT_OF_RESOURCES = re.compile(r"Cannot allocate memory|Resource temporarily u
 _DETAIL_CHARACTERS = 600
 
 
-class Runner(Protocol):
-    """Runs a compiler's command; every runner gives the same outcome and leaves the same files."""
-
-    def __call__(
-        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
-    ) -> ProcessOutcome:
-        """Runs `command_line` in `directory` to its end.
-
-        Raises: Cancelled: `cancellation` was triggered; CompileDisturbed: it did not come to its own end.
-        """
+#: Runs a command in a directory; every runner gives the same outcome and leaves the same files. Raises: Cancelled;
+#: CompileDisturbed: the compiler did not come to its own end.
+Runner = Callable[[Sequence[str], str, CompileLimits, Cancellation | None], ProcessOutcome]
 
 
 def run_process(
@@ -73,16 +66,13 @@ def run_process(
 
 def compile_module(
     request: CompileRequest, cancellation: Cancellation | None = None, run: Runner = run_process
-) -> CompileResult | CompileFailure:
+) -> CompileOutcome:
     """Compiles one module, once; returns a failure instead of raising for everything the compiler does wrong.
 
-    Whether the outcome is the module's, `mlgo.compiler.attempts` decides: use its `certain_outcome`.
-
-    Args: run: how the compiler is run; changes no result.
+    Whether the outcome is the module's, `attempts.certain_outcome` decides. `run` changes no result.
 
     Raises:
-      Cancelled: `cancellation` was triggered.
-      CompileDisturbed: the machine ended the compile.
+      Cancelled; CompileDisturbed: the machine ended the compile.
       OSError: the machine lacks memory or files, or a disk does not work.
       RunError: clang cannot be started, or there is no room for temporary files; both would stop every other compile.
     """
@@ -91,52 +81,35 @@ def compile_module(
         if isinstance(command_line, CompileFailure):
             return command_line
         outcome = run(command_line, directory, request.limits, cancellation)
-        return result_of(request, directory, outcome)
+        failure = classify(outcome, request, directory)
+        if failure is not None or not request.want_log:
+            return failure or collect(request, directory, outcome, None)
+        name, made = f"training log of {request.module.name}", os.path.join(directory, OBJECT)
+        try:
+            log = read_training_log(
+                os.path.join(directory, _LOG), request.advised_problem, name, lambda: empty_object.is_trivial(made)
+            )
+        except TrainingLogError as error:
+            return request.failure(FailureKind.BAD_LOG, str(error))
+        return collect(request, directory, outcome, log)
 
 
 def prepared(
     request: CompileRequest, directory: str, advisor_flags: Sequence[str] = (), output: str = OBJECT
 ) -> list[str] | CompileFailure:
-    """Places the inputs in `directory`; returns the command (see `clang_command`), or why there is no compile.
-
-    A file or a command of one module that cannot be used must not end the work on others.
-
-    Raises: RunError: there is no room. OSError: see `place_inputs`.
-    """
+    """Places the inputs in `directory`; returns `clang_command`, or why there is none. Raises: see `place_inputs`."""
     try:
         place_inputs(request, directory)
         return clang_command(request, advisor_flags, output)
     except CommandError as error:
-        return CompileFailure(request.module.name, FailureKind.BAD_FLAGS, str(error))
+        return request.failure(FailureKind.BAD_FLAGS, str(error))
     except (UnusableInput, CorpusError) as error:
-        return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
-
-
-def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) -> CompileResult | CompileFailure:
-    """The result of a compile that ended with `outcome` and left its files in `directory`.
-
-    Raises: CompileDisturbed, RunError: see `classify`.
-    """
-    failure = classify(outcome, request, directory)
-    if failure is not None:
-        return failure
-    log = None
-    if request.want_log:
-        try:
-            log = read_training_log(
-                os.path.join(directory, _LOG),
-                request.advised_problem,
-                f"training log of {request.module.name}",
-                no_code=lambda: empty_object.is_trivial(os.path.join(directory, OBJECT)),
-            )
-        except TrainingLogError as error:
-            return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))
-    return collect(request, directory, outcome, log)
+        return request.failure(FailureKind.COMPILE_ERROR, str(error))
 
 
 def collect(
     request: CompileRequest, directory: str, outcome: ProcessOutcome, log: TrainingLog | None
-) -> CompileResult | CompileFailure:
+) -> CompileOutcome:
     """The result of a successful compile, from the files in `directory`; a failure when a requested file is missing."""
     files = {}
     for name in (*([OBJECT] if request.want_object else []), *request.extra_files):
@@ -144,21 +117,21 @@ def collect(
         try:
             files[name] = read_regular(os.path.join(directory, name), request.limits.object_bytes)
         except FileNotFoundError:
-            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {shown} file")
+            return request.failure(FailureKind.COMPILE_ERROR, f"exit code 0, but no {shown} file")
         except OSError as error:
             if machine.is_shortage(error):
                 raise
             why = f"exit code 0, but its {shown} file cannot be read: {error.strerror}"
-            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, why)
+            return request.failure(FailureKind.COMPILE_ERROR, why)
     if request.module.has_thinlto_index and (lost := _lost_module(request, directory)):
-        return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, lost)
+        return request.failure(FailureKind.EMPTY_OBJECT, lost)
     return CompileResult(request.module.name, log, files.pop(OBJECT, None), outcome.cpu_seconds, files)
 
 
 def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), output: str = OBJECT) -> list[str]:
     """The whole command of a request, paths relative to the temporary directory that it runs in.
 
-    Args: advisor_flags: put at the end, for a mode of the advisor that needs neither log nor model.
+    Args: advisor_flags: come last, for a mode of the advisor that needs neither log nor model.
     """
     needs_advisor = request.want_log or request.model_dir is not None
     flags = [*request.extra_flags, *advisor_flags]
@@ -174,10 +147,7 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
 
 
 def _lost_module(request: CompileRequest, directory: str) -> str | None:
-    """The error message when a ThinLTO module has definitions and its object is empty, else None.
-
-    Only an object that looks empty costs time: clang then prints the module.
-    """
+    """The error message when a ThinLTO module has definitions and its object, as it is or as clang prints it, none."""
     made = pathlib.Path(directory, OBJECT)
     if not made.is_file() or made.stat().st_size > request.limits.object_bytes:
         return None
@@ -195,10 +165,7 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
 
 
 def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
-    """A module as text; empty when clang cannot read it, or it is too long.
-
-    Raises: CompileDisturbed: clang was ended from outside.
-    """
+    """A module as text; empty when clang cannot read it, or it is too long. Raises: CompileDisturbed."""
     printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
     with start_clang([str(request.clang), *printing], directory, request.limits) as process:
         outcome = wait_for_end(process, request.limits.wall_seconds)
@@ -265,13 +232,8 @@ def classify(
 ) -> CompileFailure | None:
     """The failure that a compiler's end means, or None when it ended well.
 
-    Args:
-      directory: its temporary directory, for messages.
-      awaited: what did not come from a compiler that hung.
-
-    Raises:
-      CompileDisturbed: the machine ended the compiler.
-      RunError: clang cannot be started, or there is no room for temporary files.
+    Args: directory: its temporary directory, for messages; awaited: what did not come from a compiler that hung.
+    Raises: CompileDisturbed: the machine ended it; RunError: it cannot be started, or temporary files have no room.
     """
     if _NO_SPACE.search(outcome.stderr):
         subject = f"temporary directory {directory} while compiling {request.module.name}"
@@ -284,7 +246,7 @@ def classify(
     def failure(kind: FailureKind, what: str, exit_code: int | None = None) -> CompileFailure:
         said = _CRASH_BOILERPLATE.sub("", outcome.stderr).strip()
         said = said if len(said) <= _DETAIL_CHARACTERS else said[:_DETAIL_CHARACTERS] + " ..."
-        return CompileFailure(request.module.name, kind, f"{what}: {said}" if said else what, exit_code)
+        return request.failure(kind, f"{what}: {said}" if said else what, exit_code)
 
     limits = request.limits
     if outcome.hung:

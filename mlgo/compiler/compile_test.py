@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import unittest
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -21,10 +22,10 @@ from mlgo.compiler.request import (
     CompileResult,
     FailureKind,
 )
-from mlgo.compiler.testing import fake_clang, processes
+from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
-from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.corpus.corpus import Corpus, Module
+from mlgo.compiler.testing.scratch_case import FakeClangTestCase
+from mlgo.corpus.corpus import Module
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
@@ -32,21 +33,14 @@ from mlgo.run.exit_codes import RunError
 FUNCTIONS = {"f": 3, "empty": 0, "g": 2}
 
 
-class FakeClangTestCase(ScratchTestCase):
-    def setUp(self):
-        super().setUp()
-        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
-
+class CompileTestCase(FakeClangTestCase):
     def compile(self, request: CompileRequest, cancellation: Cancellation | None = None):
         """How these tests compile; others run them in another way."""
         return compile_module(request, cancellation)
 
     def request(self, behaviour: str = "good", **changes) -> CompileRequest:
-        corpus_dir = self.root / "corpus"
-        fake_clang.write_corpus(corpus_dir, {"a/b.c": FakeModule.bitcode(FUNCTIONS, behaviour)})
-        (module,) = Corpus.load(corpus_dir).modules
-        limits = CompileLimits(cpu_seconds=20, address_space_bytes=2 << 30, log_bytes=16 << 20)
-        return CompileRequest(self.clang, module, PROBLEM, **{"limits": limits, "workdir": self.work, **changes})
+        (request,) = self.requests({"a/b.c": FakeModule.bitcode(FUNCTIONS, behaviour)}, **changes)
+        return request
 
     def fails(self, behaviour: str, kind: FailureKind, text: str, **changes) -> None:
         outcome = self.compile(self.request(behaviour, **changes))
@@ -62,7 +56,7 @@ class EnvironmentTest(unittest.TestCase):
         self.assertIn(compiler_environment()["GLIBC_TUNABLES"], os.environ["GLIBC_TUNABLES"].split(":"))
 
 
-class GoodCompileTest(FakeClangTestCase):
+class GoodCompileTest(CompileTestCase):
     def test_log_and_object(self):
         outcome = self.compile(self.request(want_object=True))
         self.assertIsInstance(outcome, CompileResult, outcome)
@@ -80,14 +74,9 @@ class GoodCompileTest(FakeClangTestCase):
         outcome = self.compile(self.request(want_log=False, want_object=True))
         self.assertIsNone(outcome.log)
         self.assertIsNone(self.compile(self.request()).object_bytes)
-        with self.assertRaisesRegex(ValueError, "neither a log nor an object"):
-            self.compile(self.request(want_log=False))
 
     def test_the_model_decides(self):
-        model = self.root / "model"
-        model.mkdir()
-        (model / "model.tflite").write_bytes(b"weights")
-        (model / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
+        model = self.model()
         default = self.compile(self.request()).log
         learned = self.compile(self.request(model_dir=model)).log
         np.testing.assert_array_equal(default.features["mask"], learned.features["mask"])
@@ -107,7 +96,7 @@ class GoodCompileTest(FakeClangTestCase):
         self.assertNotIn(str(self.root), " ".join(clang_command(request)[1:]))
 
 
-class FailureTest(FakeClangTestCase):
+class FailureTest(CompileTestCase):
     def test_ends_of_the_compiler(self):
         self.fails("crash", FailureKind.CRASH, "SIGSEGV")
         self.fails("abort", FailureKind.CRASH, "SIGABRT: fatal error: error in backend")
@@ -139,16 +128,12 @@ class FailureTest(FakeClangTestCase):
 
     def test_the_size_of_an_object_is_limited(self):
         limits = CompileLimits(cpu_seconds=20, object_bytes=8)
-        self.fails(
-            "good", FailureKind.COMPILE_ERROR, "its object file cannot be read: it has", want_object=True, limits=limits
-        )
+        wrong = "its object file cannot be read: it has"
+        self.fails("good", FailureKind.COMPILE_ERROR, wrong, want_object=True, limits=limits)
 
     def test_logs(self):
-        self.fails(
-            "no_log",
-            FailureKind.BAD_LOG,
-            "was not written: the compile ended well without the advisor of regalloc_eviction",
-        )
+        wrong = "was not written: the compile ended well without the advisor of regalloc_eviction"
+        self.fails("no_log", FailureKind.BAD_LOG, wrong)
         self.fails("empty_log", FailureKind.BAD_LOG, "training log of a/b.c: is empty")
         self.fails("garbage_log", FailureKind.BAD_LOG, "the header is not JSON")
         self.fails("truncated_log", FailureKind.BAD_LOG, "the log ends inside a tensor")
@@ -177,10 +162,7 @@ class FailureTest(FakeClangTestCase):
             run_process([str(self.clang)], str(self.work), CompileLimits())
 
 
-class ProcessGroupTest(FakeClangTestCase):
-    def assert_nothing_left(self):
-        self.assertEqual(processes.left_in(self.work), [])
-
+class ProcessGroupTest(CompileTestCase):
     def test_a_grandchild_is_neither_waited_for_nor_left(self):
         # Whoever waited for it would wait for an hour, longer than a test may take.
         self.assertIsInstance(self.compile(self.request("grandchild")), CompileResult)
@@ -197,52 +179,49 @@ class ProcessGroupTest(FakeClangTestCase):
         with self.assertRaises(Cancelled):
             self.compile(self.request("hang_with_grandchild"), cancellation)
         self.assert_nothing_left()
-        self.assertEqual(list(self.work.iterdir()), [])
 
 
 class RequestTest(unittest.TestCase):
-    def test_a_log_and_a_model_need_a_problem(self):
-        clang, module = pathlib.Path("clang"), Module.at("m", "m.bc", ())
-        CompileRequest(clang, module, want_log=False, want_object=True)
-        for wants_log, model_dir in ((True, None), (False, pathlib.Path("model"))):
-            with self.assertRaisesRegex(ValueError, "m: a log and a model need a problem"):
-                CompileRequest(clang, module, model_dir=model_dir, want_log=wants_log)
-
-    def test_decisions_need_a_problem_that_takes_them(self):
-        clang, module = pathlib.Path("clang"), Module.at("m", "m.bc", ())
+    def test_contradictions(self):
+        clang, module, model = pathlib.Path("clang"), Module.at("m", "m.bc", ()), pathlib.Path("model")
+        plain: dict[str, Any] = {"want_log": False, "want_object": True}
+        CompileRequest(clang, module, **plain)
         CompileRequest(clang, module, INLINING, decisions=b"")
-        for problem in (None, PROBLEM):
-            with self.assertRaisesRegex(ValueError, "m: decisions need a problem that can be given some"):
-                CompileRequest(clang, module, problem, decisions=b"", want_log=False, want_object=True)
+        for changes, wrong in (
+            ({"want_log": False}, "neither a log nor an object is wanted of this compile"),
+            ({}, "a log and a model need a problem"),
+            ({"want_log": False, "model_dir": model}, "a log and a model need a problem"),
+            ({"decisions": b"", **plain}, "decisions need a problem that can be given some"),
+            ({"decisions": b"", "problem": PROBLEM, **plain}, "decisions need a problem that can be given some"),
+        ):
+            with self.subTest(wrong), self.assertRaisesRegex(ValueError, f"m: {wrong}"):
+                CompileRequest(clang, module, **changes)
 
 
 class ClassifyTest(unittest.TestCase):
+    def classified(self, exit_code: int, stderr: str, cpu: float = 1.0, hung: bool = False, model=None):
+        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM, model)
+        return classify(ProcessOutcome(exit_code, stderr, hung, cpu), request, "work")
+
     def test_ends_that_the_fake_cannot_make(self):
-        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM)
-        for exit_code, stderr, cpu, kind in (
-            (-9, "", 400.0, FailureKind.TIMEOUT),
-            (-24, "", 300.0, FailureKind.TIMEOUT),
-            (-6, "terminate called after throwing an instance of 'std::bad_alloc'", 1.0, FailureKind.OUT_OF_MEMORY),
-            (-31, "", 1.0, FailureKind.CRASH),
-            (70, "fatal error: error in backend", 1.0, FailureKind.COMPILE_ERROR),
-            (
-                1,
-                "fatal error: error in backend: register eviction policy answered 3, which is not among the allowed"
-                " positions",
-                1.0,
-                FailureKind.WRONG_ANSWER,
-            ),
+        fatal = "fatal error: error in backend"
+        masked = f"{fatal}: register eviction policy answered 3, which is not among the allowed positions"
+        no_memory = "terminate called after throwing an instance of 'std::bad_alloc'"
+        for exit_code, stderr, cpu, hung, kind in (
+            (-9, "", 400.0, False, FailureKind.TIMEOUT),
+            (-24, "", 300.0, False, FailureKind.TIMEOUT),
+            (-9, "", 1.0, True, FailureKind.TIMEOUT),
+            (-6, no_memory, 1.0, False, FailureKind.OUT_OF_MEMORY),
+            (-31, "", 1.0, False, FailureKind.CRASH),
+            (70, fatal, 1.0, False, FailureKind.COMPILE_ERROR),
+            (1, masked, 1.0, False, FailureKind.WRONG_ANSWER),
         ):
-            failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request, "work")
+            failure = self.classified(exit_code, stderr, cpu, hung)
             assert failure is not None
             self.assertEqual(failure.kind, kind, failure)
-        self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request, "work"))
-        hung = classify(ProcessOutcome(-9, "", True, 1.0), request, "work")
-        assert hung is not None
-        self.assertEqual(hung.kind, FailureKind.TIMEOUT)
+        self.assertIsNone(self.classified(0, "warning: out of memory"))
 
     def test_ends_that_say_nothing_about_the_module(self):
-        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM)
         for exit_code, stderr, reason in (
             (-9, "", "SIGKILL from outside"),
             (-15, "", "SIGTERM from outside"),
@@ -252,7 +231,7 @@ class ClassifyTest(unittest.TestCase):
             (1, "error: Stale file handle", "Stale file handle"),
         ):
             with self.assertRaisesRegex(CompileDisturbed, f"^{reason}"):
-                classify(ProcessOutcome(exit_code, stderr, False, 1.0), request, "work")
+                self.classified(exit_code, stderr)
 
     def test_a_model_that_cannot_be_loaded_is_no_crash(self):
         # What clang 22.1.8 prints, shortened.
@@ -264,18 +243,12 @@ class ClassifyTest(unittest.TestCase):
             " #0 0x00007f0000000000 (clang+0x1)\nclang(+0x2f)[0x55d]\n"
             "0  clang     0x00000000071b9586\n10 libc.so.6 0x00007f92748ef350 __write + 16\n"
         )
-        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM, pathlib.Path("a/model"))
-        failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request, "work")
+        failure = self.classified(-11, stderr, model=pathlib.Path("a/model"))
         assert failure is not None
         self.assertEqual(failure.kind, FailureKind.COMPILE_ERROR)
-        self.assertEqual(
-            failure.detail.splitlines(),
-            [
-                "it cannot load the model a/model: error: Could not load the policy model from the provided path",
-                "1.\tCode generation",
-                "2.\tRunning pass 'Greedy Register Allocator' on function '@f'",
-            ],
-        )
+        said = "it cannot load the model a/model: error: Could not load the policy model from the provided path"
+        stack = ["1.\tCode generation", "2.\tRunning pass 'Greedy Register Allocator' on function '@f'"]
+        self.assertEqual(failure.detail.splitlines(), [said, *stack])
 
     def test_stderr_keeps_both_ends(self):
         text = process.BoundedText()

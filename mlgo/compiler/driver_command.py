@@ -1,13 +1,11 @@
 """Turns a hand-written `global_command_override` for clang's driver into the cc1 command that the driver makes of it.
 
-The documents of ml-compiler-opt take such options from a link command (`-fPIC -O2 -nostdlib++ --sysroot=... -c`). Only
-the driver knows the cc1 command that they mean. It is asked with -###: it prints the command and runs nothing. It sees
-an empty folder and no configuration file. A description is untrusted, so the driver is given only options that are
-listed here: single words, without a path, that choose code. Options that run programs, load plug-ins, or read or write
-files are refused by name. The cc1 command is judged again (mlgo/corpus/command.py).
+The documents of ml-compiler-opt take such options from a link command (`-fPIC -O2 -nostdlib++ --sysroot=... -c`). Asked
+with -###, the driver prints the command that they mean and runs nothing. It sees an empty folder and no configuration
+file. A description is untrusted, so the driver is given only options that are listed here: single words, without a
+path, that choose code. Others are refused by name. The cc1 command is judged again (mlgo/corpus/command.py).
 """
 
-import dataclasses
 import os
 import pathlib
 import re
@@ -50,20 +48,13 @@ _DROPPED = re.compile(
 )
 _DROPPED_WITH_VALUE = frozenset({"--sysroot", "-isysroot", "-isystem", "-I", "-D", "-U", "-o"})
 
+_SUBJECT = "the global_command_override"
 _SHOWN_CHARACTERS = 80
-
-
-@dataclasses.dataclass(frozen=True)
-class DriverOptions:
-    """An override in parts.
-
-    Attributes:
-      for_driver: what clang's driver turns into a cc1 command.
-      for_cc1: what the driver would pass on unchanged, after `-mllvm` and `-Xclang`.
-    """
-
-    for_driver: tuple[str, ...]
-    for_cc1: tuple[str, ...]
+_INPUT = "module.bc"
+_SECONDS = 60
+#: Variables that clang needs to start. Others, such as CCC_OVERRIDE_OPTIONS, would change the command.
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
+_REMEDY = "Write the options of the compile, or the cc1 command, beginning with -cc1"
 
 
 def is_for_driver(override: Sequence[str]) -> bool:
@@ -76,25 +67,31 @@ def is_for_driver(override: Sequence[str]) -> bool:
         return False
 
 
-def driver_options(override: Sequence[str]) -> DriverOptions:
-    """The parts of `override`.
+def driver_options(override: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What clang's driver turns into a cc1 command, and what it would pass on, after `-mllvm` and `-Xclang`.
 
     Raises: CommandError: an option is not known to only choose code, or the last one lacks its argument.
     """
     for_driver: list[str] = []
     for_cc1: list[str] = []
     words = iter(override)
+
+    def argument() -> str:
+        if (value := next(words, None)) is None:
+            raise CommandError(_SUBJECT, f"ends after {word}", "Add the argument, or remove it")
+        return value
+
     for word in words:
         if word in (LLVM, "-Xclang"):
             # Not given to the driver: there, a word in front could take `-mllvm` for its value and free the next one.
-            for_cc1 += [LLVM, _next(words, word)] if word == LLVM else [_next(words, word)]
+            for_cc1 += [LLVM, argument()] if word == LLVM else [argument()]
         elif word == "-target":
-            for_driver.append(_passed(f"--target={_next(words, word)}"))
+            for_driver.append(_passed(f"--target={argument()}"))
         elif word in _DROPPED_WITH_VALUE:
-            _next(words, word)
+            argument()
         elif not _DROPPED.fullmatch(word):
             for_driver.append(_passed(word))
-    return DriverOptions(tuple(for_driver), tuple(for_cc1))
+    return for_driver, for_cc1
 
 
 def _passed(word: str) -> str:
@@ -102,21 +99,7 @@ def _passed(word: str) -> str:
         return word
     shown = re.sub(r"[\x00-\x1f\x7f]", "?", word[:_SHOWN_CHARACTERS])
     wrong = f"has the driver's option {shown}, which may do more than change code"
-    raise CommandError("the global_command_override", wrong, "Remove it, or write the cc1 command, beginning with -cc1")
-
-
-def _next(words, word: str) -> str:
-    value = next(words, None)
-    if value is None:
-        raise CommandError("the global_command_override", f"ends after {word}", "Add the argument, or remove it")
-    return value
-
-
-_INPUT = "module.bc"
-_SECONDS = 60
-#: Variables that clang needs to start. Others, such as CCC_OVERRIDE_OPTIONS, would change the command.
-_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR")
-_REMEDY = "Write the options of the compile, or the cc1 command, beginning with -cc1"
+    raise CommandError(_SUBJECT, wrong, "Remove it, or write the cc1 command, beginning with -cc1")
 
 
 def with_usable_commands(corpus: Corpus, clang: pathlib.Path, changes: CommandChanges) -> Corpus:
@@ -144,14 +127,14 @@ def cc1_command(override: Sequence[str], clang: pathlib.Path, allowed: Sequence[
     Args: allowed: names of options that are kept although they may do more than change code.
     Raises: RunError: see `with_cc1_override`.
     """
-    given = driver_options(override)
-    check_length(override, "the global_command_override")
-    shown = _asked(clang, given.for_driver)
+    for_driver, for_cc1 = driver_options(override)
+    check_length(override, _SUBJECT)
+    shown = _asked(clang, for_driver)
     try:
         cc1 = front_end.recorded_command(front_end.front_end_command(shown, chosen_table().major))
     except RunError as error:
         raise _unusable(error.wrong) from error
-    return ("-cc1", *CompileCommand([*cc1, *given.for_cc1], allowed).portable)
+    return ("-cc1", *CompileCommand([*cc1, *for_cc1], allowed).portable)
 
 
 def _asked(clang: pathlib.Path, options: Sequence[str]) -> str:
@@ -181,4 +164,4 @@ def _asked(clang: pathlib.Path, options: Sequence[str]) -> str:
 
 
 def _unusable(wrong: str) -> CommandError:
-    return CommandError("the global_command_override", f"is no compile for clang's driver ({wrong})", _REMEDY)
+    return CommandError(_SUBJECT, f"is no compile for clang's driver ({wrong})", _REMEDY)

@@ -1,4 +1,7 @@
-"""Hand-written overrides, turned into cc1 commands by the packaged clang."""
+"""Overrides written for clang's driver: which are, which of their options it is given, and its cc1 commands.
+
+Argument: clang.
+"""
 
 import pathlib
 import subprocess
@@ -6,9 +9,13 @@ import sys
 import tempfile
 import unittest
 
-from mlgo.compiler.driver_command import cc1_command, with_cc1_override
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mlgo.compiler.driver_command import cc1_command, driver_options, is_for_driver, with_cc1_override
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus, CorpusError
+from mlgo.corpus.options.parsing import CommandError
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import RunError
 
@@ -18,6 +25,61 @@ _DOCUMENT = (
     "-fPIC -mllvm -instcombine-lower-dbg-declare=0 -mllvm -import-instr-limit=30 -no-canonical-prefixes -O2 -nostdlib++"
     " --sysroot=/absent -c"
 ).split()
+
+#: Refused by name.
+_HOSTILE = (
+    *(
+        "-fplugin=/tmp/evil.so -fplugin=evil.so -fpass-plugin=evil.so -fplugin-arg-a-b=c -B/tmp -specs=x"
+        " --config=x.cfg --gcc-toolchain=/tmp -gcc-toolchain=x -gen-cdb-fragment-path -MJx.json -MD -save-temps"
+        " -wrapper -fuse-ld=evil -fno-integrated-as -fno-integrated-cc1 -fcrash-diagnostics-dir=x"
+        " -fsave-optimization-record -ftime-trace=x -fproc-stat-report=x -fmodules-cache-path=x -fprofile-generate"
+        " -fopenmp-targets=nvptx64 -march=native -mtune=native --offload-arch=native @words -Wp,-MD,x -Wa,-x"
+        " -Wl,-plugin,x -fprofile-use=/etc/passwd -fsanitize-ignorelist=/etc/passwd -mllvm=-load=x -x"
+        " --driver-mode=cl -### -ccc-gcc-name a.c /tmp/a.c -"
+    ).split(),
+    "",
+    "-fPIC\n-B/tmp",
+)
+
+
+class DriverOptionsTest(unittest.TestCase):
+    def test_which_overrides_are_for_the_driver(self):
+        for words in (_DOCUMENT, ["-O2", "-c"], ["-fPIC", "-O2"], ["-nostdlib++"]):
+            self.assertTrue(is_for_driver(words), words)
+        for words in ([], ["-cc1", "-fPIC"], ["-O2"], ["-O2", "-mllvm", "-stats"], ["-O2", "-mllvm"]):
+            self.assertFalse(is_for_driver(words), words)
+
+    def test_the_document_s_example(self):
+        for words, for_driver, for_cc1 in (
+            (_DOCUMENT, "-fPIC -O2 -c", "-mllvm -instcombine-lower-dbg-declare=0 -mllvm -import-instr-limit=30"),
+            ("-march=armv7-a -target arm -Xclang -fno-x".split(), "-march=armv7-a --target=arm", "-fno-x"),
+        ):
+            self.assertEqual(driver_options(words), (for_driver.split(), for_cc1.split()))
+
+    def test_what_bitcode_does_not_need_is_left_out(self):
+        words = "-Wall -Wno-error=x -std=c++20 -I/x -isystem /y --sysroot /z -DA=b -pthread -O2 -isysroot /q".split()
+        self.assertEqual(driver_options(words), (["-O2"], []))
+
+    def test_hostile_options_are_refused_by_name(self):
+        for word in _HOSTILE:
+            with self.subTest(word), self.assertRaisesRegex(CommandError, "has the driver's option .*more than change"):
+                driver_options(["-O2", word, "-c"])
+
+    def test_an_option_without_its_argument_is_refused(self):
+        for word in ("-mllvm", "-Xclang", "-target", "--sysroot"):
+            with self.assertRaisesRegex(CommandError, f"ends after {word}"):
+                driver_options(["-c", word])
+
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(st.lists(st.sampled_from([*_DOCUMENT, "-target", *_HOSTILE]) | st.text(max_size=12), max_size=6))
+    def test_the_driver_gets_single_words_without_a_path(self, words):
+        try:
+            for_driver, _ = driver_options(words)
+        except CommandError:
+            return
+        for word in for_driver:
+            self.assertRegex(word, r"\A--?[\w.,:+=-]+\Z")
+            self.assertNotIn(word, _HOSTILE)
 
 
 class DriverCommandTest(unittest.TestCase):
@@ -33,9 +95,8 @@ class DriverCommandTest(unittest.TestCase):
     def test_the_document_s_override_compiles_as_the_driver_compiles_it(self):
         source, bitcode = self.folder / "a.c", self.folder / "a.bc"
         source.write_text("int g; int f(int *p) { int s = 0; for (int i = 0; i < 64; ++i) s += p[i]; return s + g; }")
-        subprocess.run(
-            [CLANG, "-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", source, "-o", bitcode], check=True
-        )
+        unoptimised = ["-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm"]
+        subprocess.run([CLANG, *unoptimised, "-c", source, "-o", bitcode], check=True)
         by_driver, by_cc1 = self.folder / "driver.o", self.folder / "cc1.o"
         driver = [word for word in _DOCUMENT if not word.startswith("--sysroot")]
         subprocess.run([CLANG, *driver, "-x", "ir", bitcode, "-o", by_driver], check=True, capture_output=True)

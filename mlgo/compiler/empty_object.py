@@ -1,8 +1,8 @@
-"""Detects ThinLTO compiles that succeed and have lost their module.
+"""Detects ThinLTO compiles that succeed and have lost their module, from which no policy can learn.
 
-clang compiles an empty module instead of the given one, with exit code 0, in two cases: the bitcode was saved after
-importing and `-thinlto-assume-merged` is missing, or the index says that the link needed nothing of the module
-(clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). A policy cannot learn from such a compile.
+clang compiles an empty module instead of the given one, with exit code 0, if the bitcode was saved after importing and
+`-thinlto-assume-merged` is missing, or if the index says that the link needed nothing of the module
+(clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput).
 """
 
 import re

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.process import Cancellation, Cancelled
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileOutcome, CompileRequest, CompileResult
 
 # How many compiles may run or wait, finished, for an earlier one: a slow module must not stop the others, and finished
 # logs (a few MB each) must not fill the memory.
@@ -19,16 +19,14 @@ _LOOKAHEAD_PER_WORKER = 4
 
 
 #: Outcomes in the order of the requests; `close()` ends running compiles.
-Outcomes = Generator[CompileResult | CompileFailure, None, None]
+Outcomes = Generator[CompileOutcome, None, None]
 
 
 class Executor(Protocol):
     """Where compiles run. Every executor gives the same outcomes for the same requests, byte for byte."""
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
-        """Yields the outcome of each request, in the order of `requests`.
-
-        Requests are read as they are needed, in the caller's thread. The iterator's `close()` ends running compiles.
+        """Yields the outcome of each request, in their order; they are read as needed, in the caller's thread.
 
         Raises: RunError: a compile could not even be tried, or the machine ends it again and again.
         """
@@ -38,10 +36,7 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """This machine's cores: a process per compile.
-
-    Args: workers: compiles at a time; None: one per core.
-    """
+    """This machine's cores: a process per compile. Args: workers: compiles at a time; None: one per core."""
 
     def __init__(self, workers: int | None = None):
         self._workers = workers
@@ -55,17 +50,13 @@ class LocalExecutor:
 
 
 class CountingExecutor:
-    """Runs compiles on another executor; says at the end how many were repeated, when any were.
-
-    Args: tell: shows a line to the user.
-    Attributes: cpu_seconds: CPU time of the compiles that succeeded so far. It differs from run to run.
-    """
+    """Runs compiles on another executor; `tell` says at the end how many were repeated, when any were."""
 
     def __init__(self, executor: Executor, tell: Callable[[str], None]):
         self._executor, self._tell = executor, tell
         self._repeated = 0
         self._reasons: collections.Counter[str] = collections.Counter()
-        self.cpu_seconds = 0.0
+        self.cpu_seconds = 0.0  #: of the compiles that succeeded so far. It differs from run to run.
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Outcomes:
         """See Executor."""
@@ -86,7 +77,7 @@ class CountingExecutor:
 
 
 #: Compiles a group of requests in a worker; returns an outcome for each, in their order.
-GroupCompiler = Callable[[Sequence[CompileRequest], Cancellation], Sequence[CompileResult | CompileFailure]]
+GroupCompiler = Callable[[Sequence[CompileRequest], Cancellation], Sequence[CompileOutcome]]
 
 
 def run_groups(
@@ -97,7 +88,7 @@ def run_groups(
     if workers < 1:
         raise ValueError(f"workers={workers} must be at least 1")
     lookahead = max(_LOOKAHEAD, _LOOKAHEAD_PER_WORKER * workers)
-    cancellation, under_way = Cancellation(), _UnderWay()
+    cancellation, free_workers = Cancellation(), threading.Semaphore(workers)
     pool = concurrent.futures.ThreadPoolExecutor(workers, thread_name_prefix="compile")
     pending: collections.deque[tuple[int, concurrent.futures.Future]] = collections.deque()
     remaining = iter(groups)
@@ -108,8 +99,13 @@ def run_groups(
             group = next(remaining, None)
             if group is None:
                 return
-            future = pool.submit(_compile_unless_cancelled, compile_group, group, cancellation, under_way)
-            pending.append((len(group), future))
+            pending.append((len(group), pool.submit(compile_unless_cancelled, group)))
+
+    def compile_unless_cancelled(group: Sequence[CompileRequest]) -> Sequence[CompileOutcome]:
+        with free_workers:
+            if cancellation.is_triggered():
+                raise Cancelled()
+            return compile_group(group, cancellation)
 
     try:
         submit_more()
@@ -122,7 +118,8 @@ def run_groups(
         cancellation.trigger()
         pool.shutdown(wait=True, cancel_futures=True)
         # KeyboardInterrupt may hit the pool while it starts a thread; such a thread is not among those it waits for.
-        under_way.wait_for_none()
+        for _ in range(workers):
+            free_workers.acquire()
 
 
 def available_cores() -> int:
@@ -130,37 +127,5 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class _UnderWay:
-    """Counts the compiles that have begun and not ended."""
-
-    def __init__(self):
-        self._count = 0
-        self._changed = threading.Condition()
-
-    def __enter__(self) -> None:
-        with self._changed:
-            self._count += 1
-
-    def __exit__(self, *_) -> None:
-        with self._changed:
-            self._count -= 1
-            self._changed.notify_all()
-
-    def wait_for_none(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._count == 0)
-
-
-def _compile_each(
-    requests: Sequence[CompileRequest], cancellation: Cancellation
-) -> list[CompileResult | CompileFailure]:
+def _compile_each(requests: Sequence[CompileRequest], cancellation: Cancellation) -> list[CompileOutcome]:
     return [certain_outcome(request, cancellation) for request in requests]
-
-
-def _compile_unless_cancelled(
-    compile_group: GroupCompiler, requests: Sequence[CompileRequest], cancellation: Cancellation, under_way: _UnderWay
-) -> Sequence[CompileResult | CompileFailure]:
-    with under_way:
-        if cancellation.is_triggered():
-            raise Cancelled()
-        return compile_group(requests, cancellation)

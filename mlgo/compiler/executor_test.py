@@ -1,7 +1,6 @@
 """Order, independence of the number of workers, failure counts, interruption."""
 
 import os
-import pathlib
 import shutil
 import signal
 import threading
@@ -10,38 +9,13 @@ import unittest
 from unittest import mock
 
 from mlgo.compiler.executor import CountingExecutor, LocalExecutor
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
-from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.request import CompileFailure, CompileResult, FailureKind
 from mlgo.compiler.testing.fake_clang import FakeModule
-from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.corpus.corpus import Corpus
-from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.compiler.testing.scratch_case import FakeClangTestCase, comparable
 from mlgo.run.exit_codes import RunError
 
 
-def _comparable(outcome: CompileResult | CompileFailure) -> object:
-    """A failure, or the content of the log."""
-    if isinstance(outcome, CompileFailure):
-        return outcome
-    log = outcome.log
-    assert log is not None
-    features = [feature.tobytes() for feature in log.features.values()]
-    return log.contexts, log.actions.tobytes(), log.outcomes.tobytes(), features
-
-
-class ExecutorTest(ScratchTestCase):
-    def setUp(self):
-        super().setUp()
-        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
-
-    def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:
-        fake_clang.write_corpus(self.root / "corpus", modules)
-        limits = CompileLimits(cpu_seconds=60)
-        return [
-            CompileRequest(self.clang, module, PROBLEM, limits=limits, workdir=self.work, **changes)
-            for module in Corpus.load(self.root / "corpus").modules
-        ]
-
+class ExecutorTest(FakeClangTestCase):
     def test_results_come_in_order_and_do_not_depend_on_workers(self):
         modules = {
             f"m{index:02}": FakeModule.bitcode({f"f{index}": index % 4}, milliseconds=(index * 7 % 5) * 20)
@@ -52,7 +26,7 @@ class ExecutorTest(ScratchTestCase):
         for workers in (1, 4):
             outcomes = list(LocalExecutor(workers).run_ordered(self.requests(modules)))
             self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
-            seen.append(list(map(_comparable, outcomes)))
+            seen.append(list(map(comparable, outcomes)))
         self.assertEqual(seen[0], seen[1])
 
     def test_requests_are_taken_as_they_are_needed(self):
@@ -70,18 +44,14 @@ class ExecutorTest(ScratchTestCase):
         self.assertLess(len(taken), 100)
 
     def test_closing_kills_what_runs(self):
-        modules = {
-            "a": FakeModule.bitcode({}),
-            "b": FakeModule.bitcode({}, "hang"),
-            "c": FakeModule.bitcode({}, "hang"),
-        }
+        modules = {name: FakeModule.bitcode({}, "good" if name == "a" else "hang") for name in "abc"}
         outcomes = LocalExecutor(3).run_ordered(self.requests(modules))
         self.assertEqual(next(outcomes).module_name, "a")
         outcomes.close()
         self.assertEqual(list(self.work.iterdir()), [])
 
     def test_keyboard_interrupt_kills_what_runs_and_propagates(self):
-        modules = {f"m{index}": FakeModule.bitcode({}, "hang_with_grandchild") for index in range(4)}
+        modules = dict.fromkeys("abcd", FakeModule.bitcode({}, "hang_with_grandchild"))
         main_thread = threading.main_thread().ident
         assert main_thread is not None
 
@@ -115,7 +85,7 @@ class ExecutorTest(ScratchTestCase):
                 time.sleep(0.5)
             remove(*arguments, **options)
 
-        modules = {f"m{index}": FakeModule.bitcode({}, "hang") for index in range(4)}
+        modules = dict.fromkeys("abcd", FakeModule.bitcode({}, "hang"))
         with (
             mock.patch.object(threading.Thread, "start", interrupted_start),
             mock.patch.object(shutil, "rmtree", slow_remove),
@@ -127,9 +97,7 @@ class ExecutorTest(ScratchTestCase):
     def test_a_missing_compiler_ends_the_run_at_once(self):
         os.unlink(self.clang)
         with self.assertRaisesRegex(RunError, "cannot be started"):
-            list(
-                LocalExecutor(2).run_ordered(self.requests({f"m{index}": FakeModule.bitcode({}) for index in range(5)}))
-            )
+            list(LocalExecutor(2).run_ordered(self.requests(dict.fromkeys("abcde", FakeModule.bitcode({})))))
 
 
 class FakeExecutor:

@@ -28,7 +28,6 @@ def fold_identities(content: bytes, name: str) -> dict[str, str]:
     """Function → its digest; without functions that are never folded. All names of one function have the same.
 
     Args: name: of its module; distinguishes data that only the module can refer to.
-
     Raises: RunError: it is damaged.
     """
     try:
@@ -60,7 +59,6 @@ class _Sections:
         }
 
     def functions(self) -> dict[str, str]:
-        """Function → digest."""
         digests = self._digests()
         return {
             self._name(symbol): f"{digests[symbol.section].hex()}+{symbol.value}"
@@ -130,10 +128,7 @@ class _Sections:
         return head + content[max(0, start) : max(0, end)]
 
     def _with_exceptions(self) -> Iterator[int]:
-        """Sections of functions with an entry in an exception table.
-
-        The frame of a function names the function first, then its entry.
-        """
+        """Sections of functions with an entry in an exception table: a frame names the function, then its entry."""
         for index, name in enumerate(self._names):
             function = None
             for relocation in self._relocations.get(index, ()) if name == _EH_FRAME else ():

@@ -115,10 +115,8 @@ class AgainstTheLinkerTest(unittest.TestCase):
     def test_functions_of_one_identity_are_those_that_the_linker_folds(self):
         for target in ("x86_64-linux-gnu", "aarch64-linux-gnu"):
             with self.subTest(target):
-                objects = [
-                    self._compiled(name, text, "-fno-exceptions", target=target)
-                    for name, text in (("first", _FIRST), ("second", _SECOND))
-                ]
+                texts = {"first": _FIRST, "second": _SECOND}.items()
+                objects = [self._compiled(name, text, "-fno-exceptions", target=target) for name, text in texts]
                 folded = self._folded(*objects)
                 self.assertIn(frozenset(("same_1", "same_2", "same_3", "_ZL5locali")), folded)
                 # For AArch64, constants are named by their section, and of two such places in one section of an object

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import select
 import time
 from collections.abc import Callable
 
@@ -11,25 +12,14 @@ _STATES_OF_THE_MACHINE = frozenset("RDTt")
 
 @dataclasses.dataclass(frozen=True)
 class Activity:
-    """What processes have done so far.
+    """What processes have done so far."""
 
-    Attributes:
-      cpu_ticks: CPU time of all of them together, in clock ticks.
-      waits_for_machine: one of them would go on if the machine let it.
-    """
-
-    cpu_ticks: int
-    waits_for_machine: bool
+    cpu_ticks: int  #: CPU time of all of them together, in clock ticks.
+    waits_for_machine: bool  #: one of them would go on if the machine let it.
 
 
 class HangGuard:
-    """Says whether a process and its descendants hang: for a whole window they used no CPU time and only slept.
-
-    Args:
-      process_id: of the oldest process.
-      window_seconds: length of a window, wall clock.
-      clock: wall clock in seconds.
-    """
+    """Says whether a process and its descendants hang: for a window of wall clock they only slept and used no CPU."""
 
     def __init__(
         self,
@@ -57,6 +47,12 @@ class HangGuard:
         self._used_ticks = found.cpu_ticks
         self._end = self._clock() + self._window_seconds
         return False
+
+    def ready(self, poll: select.poll) -> set[int] | None:
+        """Descriptors that became ready in the rest of the window, perhaps none; None: the processes hang."""
+        if self.is_hung():
+            return None
+        return {descriptor for descriptor, _ in poll.poll(max(0.0, self.seconds_left()) * 1000)}
 
 
 def activity_of_family(process_id: int, proc: pathlib.Path = pathlib.Path("/proc")) -> Activity:

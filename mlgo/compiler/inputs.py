@@ -34,8 +34,7 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
 
     Raises:
       UnusableInput: a file is larger than the compile's memory, is no regular file, or cannot be read.
-      RunError: there is no room.
-      OSError: the machine lacks memory or files, or a disk does not work.
+      RunError: there is no room; OSError: the machine lacks memory or files, or a disk does not work.
     """
     if request.decisions is not None:
         pathlib.Path(directory, DECISIONS).write_bytes(request.decisions)
@@ -51,8 +50,8 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
                 raise
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 subject = f"temporary directory {directory} while placing {name} of {request.module.name}"
-                wrong = "no space is left there"
-                raise RunError(subject, wrong, "free space, use fewer workers, or set TMPDIR") from error
+                remedy = "free space, use fewer workers, or set TMPDIR"
+                raise RunError(subject, "no space is left there", remedy) from error
             raise UnusableInput(f"{name} cannot be read: {error.strerror}") from error
 
 
@@ -71,19 +70,15 @@ def _sources(request: CompileRequest) -> Iterator[tuple[str, pathlib.Path]]:
 
 def _place(path: pathlib.Path, target: str, most_bytes: int) -> None:
     # Without waiting for the other end of a FIFO.
-    source = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        status = os.fstat(source)
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as source:
+        status, name = os.fstat(source.fileno()), os.path.basename(target)
         if not stat.S_ISREG(status.st_mode):
-            raise UnusableInput(f"{os.path.basename(target)} is not a regular file")
+            raise UnusableInput(f"{name} is not a regular file")
         if status.st_size > most_bytes:
-            wrong = f"{os.path.basename(target)} has {status.st_size} bytes, and the compile may use {most_bytes}"
-            raise UnusableInput(wrong)
+            raise UnusableInput(f"{name} has {status.st_size} bytes, and the compile may use {most_bytes}")
         copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
         try:
-            while os.sendfile(copy, source, None, _PIECE_BYTES):
+            while os.sendfile(copy, source.fileno(), None, _PIECE_BYTES):
                 pass
         finally:
             os.close(copy)
-    finally:
-        os.close(source)

@@ -3,20 +3,17 @@
     with InteractiveCompile(request) as session:
         for observation in session:
             session.answer(policy(observation.features))
-    session.outcome  # CompileResult | CompileFailure
+    session.outcome  # CompileOutcome
 
 LLVM's interactive channel is two FIFOs in the compile's temporary directory. No call waits for ever: both FIFOs are
 open for reading and writing at this end, so opening never blocks, and waiting for the compiler ends at its end, at a
-message or when it hangs.
-
-A compile whose compiler fails, or is ended from outside, begins again with the answers so far
+message or when it hangs. A compile whose compiler fails, or is ended from outside, begins again with the answers so far
 (mlgo/compiler/attempts.py).
 """
 
 import copy
 import fcntl
 import os
-import select
 import struct
 import termios
 import weakref
@@ -29,13 +26,16 @@ from mlgo.compiler import machine, scratch
 from mlgo.compiler.attempts import Attempts
 from mlgo.compiler.hang import HangGuard
 from mlgo.compiler.interactive_stream import Observation, ObservationStream, WrongAnswerError, encoder
-from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.process import polling
+from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileOutcome, CompileRequest, FailureKind
 from mlgo.compiler.training_log import TrainingLogError
 
 # Inside the temporary directory, which the compiler runs in.
 _CHANNEL = "channel"
 # What a dead compiler can have left in the FIFO is below its capacity (fs.pipe-max-size, 1 MiB by default).
 _MOST_LEFT_BYTES = 1 << 20
+# What a pipe holds. An observation has 0.3 to 3.4 KB.
+_READ_BYTES = 1 << 16
 
 
 class InteractiveCompile:
@@ -51,40 +51,33 @@ class InteractiveCompile:
           request: without log and model, which are the development clang's; `limits.wall_seconds` is how long the
             compiler may be silent while it is its turn.
           include_default: the observations include the heuristic's decision (Problem.default_decision_spec).
-
         Raises: ValueError: the request or the problem does not allow it.
         """
         if request.want_log or request.model_dir is not None:
             raise ValueError(f"{request.module.name}: an interactive compile has neither training log nor model")
         self._flags = request.advised_problem.interactive_flags(_CHANNEL, include_default)
-        self._request = request
-        self._include_default = include_default
+        self._request, self._include_default = request, include_default
+        self._channel = f"interactive channel of {request.module.name}"
         self._encode = encoder(request.advised_problem)
         self._pending: Observation | None = None
-        self._outcome: CompileResult | CompileFailure | None = None
+        self._outcome: CompileOutcome | None = None
         self._release: weakref.finalize | None = None
         # Of all attempts: what the caller answered. Of this attempt: how many answers the compiler got, and its end.
         self._attempts = Attempts(request)
         self._decisions: list[Any] = []
         self._answered = 0
-        self._attempt_outcome: CompileResult | CompileFailure | None = None
+        self._attempt_outcome: CompileOutcome | None = None
 
     @property
-    def outcome(self) -> CompileResult | CompileFailure:
-        """How the compile ended.
-
-        Raises: RuntimeError: it has not, or it was left before its end.
-        """
+    def outcome(self) -> CompileOutcome:
+        """How the compile ended. Raises: RuntimeError: it has not, or it was left before its end."""
         if self._outcome is None:
             raise RuntimeError(f"{self._request.module.name}: the compile has not come to its end")
         return self._outcome
 
     def __enter__(self) -> "InteractiveCompile":
-        """Starts the compiler.
-
-        Raises: RunError: there is no room for temporary files, or the machine cannot start a compiler.
-        """
-        if self._release is not None:
+        """Starts the compiler. Raises: RunError: temporary files have no room, or the machine cannot start it."""
+        if self._release is not None or self._attempt_outcome is not None:
             raise RuntimeError(f"{self._request.module.name}: an InteractiveCompile is used once")
         self._begin()
         return self
@@ -94,8 +87,7 @@ class InteractiveCompile:
         while True:
             try:
                 with machine.recognised_shortages():
-                    self._start()
-                return
+                    return self._start()
             except CompileDisturbed as error:
                 self._attempts.record_disturbance(error)
 
@@ -106,18 +98,13 @@ class InteractiveCompile:
             self._directory = stack.enter_context(scratch.scratch_directory(request.workdir))
             command = compiling.prepared(request, self._directory, self._flags)
             if isinstance(command, CompileFailure):
-                self._release = weakref.finalize(self, stack.pop_all().close)
-                self._end_attempt(command.kind, command.detail)
+                self._attempt_outcome = command
                 return
             self._inbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.in"), stack)
             self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
             self._process = stack.enter_context(compiling.start_clang(command, self._directory, request.limits))
-            self._stream = ObservationStream(
-                request.advised_problem, f"interactive channel of {request.module.name}", self._include_default
-            )
-            self._poll = select.poll()
-            for descriptor in (self._outbound, self._process.stderr_descriptor, self._process.end_descriptor):
-                self._poll.register(descriptor, select.POLLIN)
+            self._stream = ObservationStream(request.advised_problem, self._channel, self._include_default)
+            self._poll = polling(self._outbound, self._process.stderr_descriptor, self._process.end_descriptor)
             # Also without a `with` block; releasing twice has no effect.
             self._release = weakref.finalize(self, stack.pop_all().close)
 
@@ -137,13 +124,13 @@ class InteractiveCompile:
     def observe(self) -> Observation | None:
         """Waits for the compiler's next question; None: the compile has ended, see `outcome`.
 
-        Raises:
-          RuntimeError: the last observation has not been answered, or the block has been left.
-          RunError: clang cannot be started, there is no room for temporary files, or the machine ends every attempt.
+        Raises: RuntimeError: the last observation has not been answered, or the block has been left. RunError: clang
+          cannot be started, there is no room for temporary files, or the machine ends every attempt.
         """
         if self._outcome is not None:
             return None
-        if self._pending is not None or not self._can_go_on():
+        runs = self._release is not None and self._release.alive
+        if self._pending is not None or not (runs or self._attempt_outcome is not None):
             state = "the last observation is not answered" if self._pending is not None else "the compiler does not run"
             raise RuntimeError(f"{self._request.module.name}: observe() while {state}")
         while (observation := self._observe_attempt()) is None:
@@ -154,10 +141,6 @@ class InteractiveCompile:
             self._begin()
         self._pending = observation
         return observation
-
-    def _can_go_on(self) -> bool:
-        """Whether a compiler runs, or has ended and the compile may be repeated."""
-        return self._release is not None and (self._release.alive or self._attempt_outcome is not None)
 
     def _observe_attempt(self) -> Observation | None:
         """The first question that the caller has not answered; None: the attempt has ended, with `_attempt_outcome`."""
@@ -170,17 +153,14 @@ class InteractiveCompile:
                 continue
             if observation is None or self._answered == len(self._decisions):
                 return observation
-            if not self._answer_again(observation):
+            # It is the question of an earlier attempt.
+            try:
+                data = self._encode(self._decisions[self._answered], observation.features)
+            except WrongAnswerError as error:
+                self._end_attempt(FailureKind.BAD_LOG, f"the compiler asks something else when repeated: {error}")
                 return None
-
-    def _answer_again(self, observation: Observation) -> bool:
-        """Gives the answer of an earlier attempt; False when it does not fit, which ends this attempt."""
-        try:
-            data = self._encode(self._decisions[self._answered], observation.features)
-        except WrongAnswerError as error:
-            self._end_attempt(FailureKind.BAD_LOG, f"the compiler asks something else when repeated: {error}")
-            return False
-        return self._send(data)
+            if not self._send(data):
+                return None
 
     def _next_observation(self) -> Observation | None:
         if self._attempt_outcome is not None:
@@ -188,7 +168,17 @@ class InteractiveCompile:
         guard = HangGuard(self._process.process_id, self._request.limits.wall_seconds)
         try:
             while (observation := self._stream.next_observation()) is None:
-                if not self._wait(guard):
+                ready = guard.ready(self._poll)
+                if ready and self._outbound in ready:
+                    self._stream.feed(os.read(self._outbound, _READ_BYTES))
+                    continue
+                if ready and self._process.stderr_descriptor in ready and not self._process.read_stderr():
+                    self._poll.unregister(self._process.stderr_descriptor)
+                if ready is None or self._process.end_descriptor in ready:
+                    try:
+                        self._attempt_outcome = self._finish(hung=ready is None)
+                    finally:
+                        self.close()
                     return None
         except TrainingLogError as error:
             self._end_attempt(FailureKind.BAD_LOG, str(error))
@@ -198,20 +188,19 @@ class InteractiveCompile:
     def answer(self, decision: Any) -> None:
         """Answers the last observation (see `interactive_stream.encoder` for what is accepted).
 
-        Raises:
-          WrongAnswerError: the compiler does not allow this decision. It has not seen it and has been ended.
-          RuntimeError: there is nothing to answer.
+        Raises: RuntimeError: there is nothing to answer. WrongAnswerError: the compiler does not allow this decision;
+          it has not seen it and has been ended.
         """
         if self._pending is None:
             raise RuntimeError(f"{self._request.module.name}: answer() without an observation")
+        observation, self._pending = self._pending, None
         try:
-            data = self._encode(decision, self._pending.features)
+            data = self._encode(decision, observation.features)
         except WrongAnswerError as error:
             # It is the caller's failure: the compile is not repeated.
             self._end_attempt(FailureKind.WRONG_ANSWER, str(error))
-            self._pending, self._outcome = None, self._attempt_outcome
+            self._outcome = self._attempt_outcome
             raise
-        self._pending = None
         self._decisions.append(copy.copy(decision))
         self._send(data)
 
@@ -225,46 +214,23 @@ class InteractiveCompile:
             self._end_attempt(FailureKind.BAD_LOG, "the compiler asks without reading the answers")
             return False
 
-    def _wait(self, guard: HangGuard) -> bool:
-        """Takes what the compiler says next; False when the attempt has ended and its outcome is known."""
-        hung = guard.is_hung()
-        ready = set() if hung else {each for each, _ in self._poll.poll(max(0.0, guard.seconds_left()) * 1000)}
-        if self._outbound in ready:
-            self._stream.received(os.readv(self._outbound, [self._stream.room()]))
-            return True
-        if self._process.stderr_descriptor in ready and not self._process.read_stderr():
-            self._poll.unregister(self._process.stderr_descriptor)
-        if self._process.end_descriptor in ready or hung:
-            try:
-                self._end(hung)
-            finally:
-                self.close()
-            return False
-        return True
-
-    def _end(self, hung: bool) -> None:
-        """Sets the outcome of a compiler that has ended, or is ended now because it hung.
-
-        Raises: CompileDisturbed: the machine ended it.
-        """
-        outcome = self._process.finish(hung)
-        failure = compiling.classify(outcome, self._request, self._directory, "observation")
-        if failure is None:
-            self._check_channel_drained()
-            self._attempt_outcome = compiling.collect(self._request, self._directory, outcome, None)
-        else:
-            self._attempt_outcome = failure
+    def _finish(self, hung: bool) -> CompileOutcome:
+        """Raises: CompileDisturbed: the machine ended it; TrainingLogError: it left something unsaid or unread."""
+        ended = self._process.finish(hung)
+        if (failure := compiling.classify(ended, self._request, self._directory, "observation")) is not None:
+            return failure
+        self._check_channel_drained()
+        return compiling.collect(self._request, self._directory, ended, None)
 
     def _check_channel_drained(self) -> None:
-        """Raises: TrainingLogError: the compiler said it ended well, but it left something unsaid or unread."""
         left = 0
         while left < _MOST_LEFT_BYTES:
             try:
-                count = os.readv(self._outbound, [self._stream.room()])
+                data = os.read(self._outbound, _READ_BYTES)
             except BlockingIOError:
                 break
-            left += count
-            self._stream.received(count)
+            left += len(data)
+            self._stream.feed(data)
             if self._stream.next_observation() is not None:
                 raise self._protocol_error("asked a question and ended well without waiting for the answer")
         self._stream.finish()
@@ -272,12 +238,10 @@ class InteractiveCompile:
             raise self._protocol_error("ended well without reading the last answer")
 
     def _protocol_error(self, what: str) -> TrainingLogError:
-        return TrainingLogError(
-            f"interactive channel of {self._request.module.name}", f"the compiler {what}", "check the compiler"
-        )
+        return TrainingLogError(self._channel, f"the compiler {what}", "check the compiler")
 
     def _end_attempt(self, kind: FailureKind, detail: str) -> None:
-        self._attempt_outcome = CompileFailure(self._request.module.name, kind, detail)
+        self._attempt_outcome = self._request.failure(kind, detail)
         self.close()
 
 

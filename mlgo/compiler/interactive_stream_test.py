@@ -1,20 +1,22 @@
-"""The channel's bytes, cut anywhere, damaged anywhere."""
+"""The channel's bytes, cut anywhere, damaged anywhere; which decisions reach the compiler, and as which bytes."""
 
 import json
 import re
+import struct
 import unittest
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.compiler.interactive_stream import ObservationStream
+from mlgo.compiler.interactive_stream import ObservationStream, WrongAnswerError, encoder
 from mlgo.compiler.testing import log_writer
 from mlgo.compiler.training_log import MAX_HEADER_BYTES, TrainingLogError
 from mlgo.compiler.training_log_scan import MAX_LINE_BYTES
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.problems.regalloc_priority.problem import LARGEST_PRIORITY
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 
 PROBLEMS = (EVICTION, INLINING, PRIORITY)
@@ -34,14 +36,10 @@ def conversation(problem: Problem, contexts: list[tuple[str, int]], seed: int = 
 
 
 def listen(stream: ObservationStream, data: bytes, sizes: list[int]) -> list:
-    """Feeds `data` in pieces of `sizes`, then as much as fits; returns (context, number, copied values) of results."""
-    heard, position, piece = [], 0, 0
-    while position < len(data):
-        room = stream.room()
-        size = min(len(room), len(data) - position, sizes[piece] if piece < len(sizes) else len(data))
-        piece += 1
-        room[:size] = data[position : position + size]
-        stream.received(size)
+    """Feeds `data` in pieces of `sizes`, then the rest; returns (context, number, copied values) of results."""
+    heard, position = [], 0
+    for size in (*sizes, len(data)):
+        stream.feed(data[position : position + size])
         position += size
         while (observation := stream.next_observation()) is not None:
             values = tuple(array.copy() for array in observation.features.values())
@@ -74,8 +72,7 @@ class GoodStreamTest(unittest.TestCase):
     def test_shapes_types_and_the_default(self):
         data, _ = conversation(EVICTION, [("f", 1)])
         stream = ObservationStream(EVICTION, "c")
-        stream.room()[: len(data)] = data
-        stream.received(len(data))
+        stream.feed(data)
         observation = stream.next_observation()
         assert observation is not None
         features = observation.features
@@ -111,10 +108,8 @@ class DamagedStreamTest(unittest.TestCase):
         self.refuses(b"hello\n", "channel of m.c at byte 0: the header is not JSON")
         self.refuses(b"[" * 100_000 + b"\n", "the header is nested too deeply")
         self.refuses(b'{"context":"f"}\n', 'not an object with a list "features"')
-        self.refuses(
-            changed(features=other_type),
-            r"tensor 0 .* is mask int64_t\[1, 33\], in this channel it is mask float\[1, 33\]",
-        )
+        wrong = r"tensor 0 .* is mask int64_t\[1, 33\], in this channel it is mask float\[1, 33\]"
+        self.refuses(changed(features=other_type), wrong)
         self.refuses(changed(features=other_shape), r"in this channel it is mask int64_t\[1, 34\]")
         self.refuses(changed(features=features[:-1]), "tensor 20 .* is progress float.*it is index_to_evict")
         self.refuses(changed(features=[*features, {**features[-1], "name": "moon"}]), "tensor 21 .*it is moon float")
@@ -123,12 +118,8 @@ class DamagedStreamTest(unittest.TestCase):
         self.refuses(changed(advice=None), "the header describes a tensor as null")
         self.refuses(changed(features=[{}] * 21), "the header describes a tensor as {}")
         self.refuses(log_writer.channel_header(PRIORITY), "tensor 0 .* is mask .* it is li_size")
-        self.refuses(
-            log_writer.channel_header(INLINING),
-            "inlining_default .* it is inlining_decision",
-            INLINING,
-            include_default=True,
-        )
+        wrong = "inlining_default .* it is inlining_decision"
+        self.refuses(log_writer.channel_header(INLINING), wrong, INLINING, include_default=True)
         self.refuses(b"{" * (MAX_HEADER_BYTES + 2), "more than the 1048576 bytes allowed")
 
     def test_bodies(self):
@@ -176,6 +167,66 @@ class DamagedStreamTest(unittest.TestCase):
                 pass
         entries = [match.start() for match in re.finditer(rb'\{"(context|observation)', data)]
         self.assertEqual(silent, entries)
+
+
+def mask_of(*positions: int) -> dict[str, np.ndarray]:
+    mask = np.zeros((1, 33), np.int64)
+    mask[0, list(positions)] = 1
+    return {"mask": mask}
+
+
+class AnswerTest(unittest.TestCase):
+    def refuses(self, problem, decision, features, message):
+        with self.assertRaisesRegex(WrongAnswerError, message):
+            encoder(problem)(decision, features)
+
+    def test_choice(self):
+        encode = encoder(EVICTION)
+        features = mask_of(3, 32)
+        for decision in (3, np.int32(3), np.array([3]), np.array(3, np.uint8)):
+            self.assertEqual(encode(decision, features), struct.pack("<q", 3))
+        self.assertEqual(encode(32, features), struct.pack("<q", 32))
+        for decision in (0, 4, -1, 33, 2**70, np.int64(-30)):
+            self.refuses(EVICTION, decision, features, r"one of the positions \[3, 32\], which the mask allows, not ")
+        for decision in (3.0, True, np.True_, None, "3", np.array([3.0]), np.array([3, 3]), [3], float("nan")):
+            self.refuses(EVICTION, decision, features, "index_to_evict must be an integer, not ")
+
+    def test_binary(self):
+        encode = encoder(INLINING)
+        for decision in (1, True, np.True_, np.int64(1), np.array([1])):
+            self.assertEqual(encode(decision, {}), struct.pack("<q", 1))
+        self.assertEqual(encode(False, {}), bytes(8))
+        for decision in (2, -1, 1.0, None, np.array([1.0]), np.array([0, 1]), float("nan")):
+            self.refuses(INLINING, decision, {}, "inlining_decision must be 0 or 1, not ")
+
+    def test_number(self):
+        encode = encoder(PRIORITY)
+        for decision in (7, 7.0, np.float32(7), np.float64(7), np.array([7], np.float32), np.int64(7)):
+            self.assertEqual(encode(decision, {}), struct.pack("<f", 7))
+        self.assertEqual(encode(LARGEST_PRIORITY, {}), struct.pack("<f", LARGEST_PRIORITY))
+        # 2^32 - 1 is within the 32 bits, but the nearest float32 is 2^32.
+        for decision in (-1, -1e-30, 2**32 - 1, 2**32, 1e300, 10**400, float("nan"), float("inf"), float("-inf")):
+            self.refuses(PRIORITY, decision, {}, "priority must be a number from 0 to 4294967040, not ")
+        for decision in (True, None, "7", np.array([1.0, 2.0]), 7j):
+            self.refuses(PRIORITY, decision, {}, "priority must be a number, not ")
+
+    @given(st.one_of(st.floats(), st.integers()))
+    def test_what_is_sent_fits_32_bits(self, decision):
+        try:
+            data = encoder(PRIORITY)(decision, {})
+        except WrongAnswerError:
+            return
+        (value,) = struct.unpack("<f", data)
+        self.assertTrue(0 <= int(value) < 2**32)
+
+    @given(st.sets(st.integers(0, 32)), st.integers(-40, 40))
+    def test_what_is_sent_is_in_the_mask(self, legal, decision):
+        try:
+            data = encoder(EVICTION)(decision, mask_of(*legal))
+        except WrongAnswerError:
+            self.assertNotIn(decision, legal)
+        else:
+            self.assertIn(struct.unpack("<q", data)[0], legal)
 
 
 if __name__ == "__main__":

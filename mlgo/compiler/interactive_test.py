@@ -3,7 +3,6 @@
 import dataclasses
 import gc
 import os
-import pathlib
 import signal
 import threading
 import unittest
@@ -15,9 +14,8 @@ from mlgo.compiler import attempts
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.interactive_stream import WrongAnswerError
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
-from mlgo.compiler.testing import fake_clang, processes
-from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.corpus.corpus import Corpus
+from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing.scratch_case import FakeClangTestCase
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
@@ -38,16 +36,12 @@ POLICIES = {
 }
 
 
-class InteractiveTestCase(ScratchTestCase):
+class InteractiveTestCase(FakeClangTestCase):
     def request(self, behaviour: str = "good", problem: Problem = EVICTION, **changes) -> CompileRequest:
-        clang = pathlib.Path(fake_clang.install(self.root, problem))
-        corpus = fake_clang.write_corpus(
-            self.root / "corpus", {"a/b.c": fake_clang.FakeModule.bitcode(FUNCTIONS, behaviour)}
-        )
-        # The guard against hanging far away: on a busy machine one CPU second can take a minute.
-        limits = CompileLimits(cpu_seconds=20, address_space_bytes=2 << 30, log_bytes=16 << 20)
-        settings = {"want_log": False, "want_object": True, "limits": limits, "workdir": self.work, **changes}
-        return CompileRequest(clang, Corpus.load(corpus).modules[0], problem, **settings)
+        fake_clang.install(self.root, problem)
+        modules = {"a/b.c": fake_clang.FakeModule.bitcode(FUNCTIONS, behaviour)}
+        (request,) = self.requests(modules, problem, **{"want_log": False, "want_object": True, **changes})
+        return request
 
     def run_all(self, request: CompileRequest, policy=None, **options):
         """Compiles to the end; returns the outcome and (context, number) of every observation."""
@@ -61,10 +55,6 @@ class InteractiveTestCase(ScratchTestCase):
             self.assertIsNone(session.observe())
             self.assertEqual(list(self.work.iterdir()), [])
         return session.outcome, asked
-
-    def assert_nothing_left(self):
-        self.assertEqual(processes.left_in(self.work), [])
-        self.assertEqual(list(self.work.iterdir()), [])
 
     def fails(self, behaviour: str, kind: FailureKind, text: str, **changes) -> None:
         outcome, _ = self.run_all(self.request(behaviour, **changes))
@@ -96,16 +86,10 @@ class GoodCompileTest(InteractiveTestCase):
             InteractiveCompile(self.request(), include_default=True)
 
     def test_what_is_no_failure(self):
-        for behaviour, decisions in (
-            ("silent", 0),
-            ("header_twice", 5),
-            ("byte_by_byte", 5),
-            ("talkative", 5),
-            ("grandchild", 5),
-        ):
+        for behaviour in ("silent", "header_twice", "byte_by_byte", "talkative", "grandchild"):
             outcome, asked = self.run_all(self.request(behaviour))
             self.assertIsInstance(outcome, CompileResult, outcome)
-            self.assertEqual(len(asked), decisions, behaviour)
+            self.assertEqual(len(asked), 0 if behaviour == "silent" else 5, behaviour)
             self.assert_nothing_left()
 
     def test_features_hold_until_the_answer(self):
@@ -121,32 +105,32 @@ class GoodCompileTest(InteractiveTestCase):
 
 
 class FailureTest(InteractiveTestCase):
-    def test_ends_before_the_channel(self):
-        self.fails("crash", FailureKind.CRASH, "SIGSEGV")
-        self.fails("abort", FailureKind.CRASH, "SIGABRT: fatal error: error in backend")
-        self.fails("refuse", FailureKind.COMPILE_ERROR, "exit code 1: error: expected top-level entity")
-        self.fails("no_object", FailureKind.COMPILE_ERROR, "no object file")
+    def test_ends_and_garbage(self):
+        for behaviour, kind, text in (
+            # Before the channel.
+            ("crash", FailureKind.CRASH, "SIGSEGV"),
+            ("abort", FailureKind.CRASH, "SIGABRT: fatal error: error in backend"),
+            ("refuse", FailureKind.COMPILE_ERROR, "exit code 1: error: expected top-level entity"),
+            ("no_object", FailureKind.COMPILE_ERROR, "no object file"),
+            # Inside it.
+            ("crash_between", FailureKind.CRASH, "SIGSEGV"),
+            ("crash_inside", FailureKind.CRASH, "SIGSEGV"),
+            ("leaves_inside", FailureKind.BAD_LOG, "the channel ends inside an observation"),
+            ("trailing", FailureKind.BAD_LOG, "ends with b'goodbye', inside a line"),
+            ("question_at_end", FailureKind.BAD_LOG, "ended well without "),
+            ("answer_unread", FailureKind.BAD_LOG, "ended well without reading the last answer"),
+            ("deaf", FailureKind.BAD_LOG, "asks without reading the answers"),
+            ("garbage_header", FailureKind.BAD_LOG, "channel of a/b.c at byte 0: the header is not JSON"),
+            ("endless_header", FailureKind.BAD_LOG, "a line has more than the 1048576 bytes allowed"),
+            ("other_dtype", FailureKind.BAD_LOG, "in this channel it is mask int32_t[1, 33]"),
+            ("unknown_feature", FailureKind.BAD_LOG, "in this channel it is moon_phase float[1]"),
+        ):
+            with self.subTest(behaviour):
+                self.fails(behaviour, kind, text)
 
     def test_flags(self):
         self.fails("good", FailureKind.BAD_FLAGS, "unknown argument: '--nonsense'", extra_flags=("--nonsense",))
         self.fails("good", FailureKind.COMPILE_ERROR, "but no remarks.yaml file", extra_files=("remarks.yaml",))
-
-    def test_ends_inside_the_channel(self):
-        self.fails("crash_between", FailureKind.CRASH, "SIGSEGV")
-        self.fails("crash_inside", FailureKind.CRASH, "SIGSEGV")
-        self.fails("leaves_inside", FailureKind.BAD_LOG, "the channel ends inside an observation")
-        self.fails("trailing", FailureKind.BAD_LOG, "ends with b'goodbye', inside a line")
-        self.fails("question_at_end", FailureKind.BAD_LOG, "ended well without ")
-        self.fails("answer_unread", FailureKind.BAD_LOG, "ended well without reading the last answer")
-        self.fails("deaf", FailureKind.BAD_LOG, "asks without reading the answers")
-
-    def test_garbage(self):
-        self.fails(
-            "garbage_header", FailureKind.BAD_LOG, "interactive channel of a/b.c at byte 0: the header is not JSON"
-        )
-        self.fails("endless_header", FailureKind.BAD_LOG, "a line has more than the 1048576 bytes allowed")
-        self.fails("other_dtype", FailureKind.BAD_LOG, "in this channel it is mask int32_t[1, 33]")
-        self.fails("unknown_feature", FailureKind.BAD_LOG, "in this channel it is moon_phase float[1]")
 
     def test_limits(self):
         quick = CompileLimits(cpu_seconds=1, address_space_bytes=2 << 30, wall_factor=1000)
@@ -160,10 +144,7 @@ class FailureTest(InteractiveTestCase):
     def test_machine_troubles_are_raised(self):
         request = self.request("no_space")
         absent = dataclasses.replace(request, clang=self.root / "absent")
-        for wrong, message in (
-            (request, "while compiling a/b.c: no space is left there"),
-            (absent, "cannot be started"),
-        ):
+        for wrong, message in ((request, "compiling a/b.c: no space is left there"), (absent, "cannot be started")):
             with self.assertRaisesRegex(RunError, message), InteractiveCompile(wrong) as session:
                 session.observe()
             self.assert_nothing_left()
@@ -212,21 +193,15 @@ class RepeatTest(InteractiveTestCase):
 
 class MisuseTest(InteractiveTestCase):
     def test_a_wrong_answer_never_arrives(self):
-        for problem, wrong in (
-            (EVICTION, 33),
-            (EVICTION, 0.5),
-            (INLINING, 2),
-            (PRIORITY, float("nan")),
-            (PRIORITY, -1.0),
-        ):
+        wrongs = ((EVICTION, 33), (EVICTION, 0.5), (INLINING, 2), (PRIORITY, float("nan")), (PRIORITY, -1.0))
+        for problem, wrong in wrongs:
             with InteractiveCompile(self.request(problem=problem)) as session:
                 session.observe()
                 with self.assertRaises(WrongAnswerError) as raised:
                     session.answer(wrong)
                 self.assertIsNone(session.observe())
-                self.assertEqual(
-                    session.outcome, CompileFailure("a/b.c", FailureKind.WRONG_ANSWER, str(raised.exception))
-                )
+                failure = CompileFailure("a/b.c", FailureKind.WRONG_ANSWER, str(raised.exception))
+                self.assertEqual(session.outcome, failure)
                 self.assert_nothing_left()
 
     def test_turns(self):

@@ -17,10 +17,7 @@ _STRICT = "2"
 
 @contextlib.contextmanager
 def recognised_shortages() -> Iterator[None]:
-    """Around work of this process for a compile, such as a fork.
-
-    Raises: CompileDisturbed: in place of an error that says that the machine lacks memory, processes or files.
-    """
+    """Around work of this process for a compile: what says that the machine lacks something is a CompileDisturbed."""
     try:
         yield
     except MemoryError as error:
@@ -38,12 +35,8 @@ def is_shortage(error: OSError) -> bool:
 
 def unusable_limits(limits: CompileLimits) -> str | None:
     """Why this machine cannot provide a compile's limits, or None. Failures would otherwise depend on the machine."""
-    wanted = {
-        "RLIMIT_CPU": limits.cpu_seconds,
-        "RLIMIT_AS": limits.address_space_bytes,
-        "RLIMIT_FSIZE": limits.log_bytes,
-    }
-    for name, value in wanted.items():
+    wanted = {"CPU": limits.cpu_seconds, "AS": limits.address_space_bytes, "FSIZE": limits.log_bytes}
+    for name, value in ((f"RLIMIT_{kind}", value) for kind, value in wanted.items()):
         _, hard = resource.getrlimit(getattr(resource, name))
         if hard != resource.RLIM_INFINITY and hard < value:
             return f"its hard limit {name} is {hard}, and a compile may use {value}"
@@ -55,8 +48,6 @@ def may_have_refused(address_space_bytes: int, proc: pathlib.Path = pathlib.Path
 
     By default the kernel refuses no memory to a process within its limit; it kills later. Only with strict accounting
     it refuses, when less than a compile may use is left.
-
-    Args: proc: where the kernel's figures are.
     """
     if (proc / "sys/vm/overcommit_memory").read_text(encoding="ascii").strip() != _STRICT:
         return False

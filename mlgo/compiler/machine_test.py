@@ -13,10 +13,8 @@ class LimitsTest(unittest.TestCase):
     def test_limits(self):
         self.assertIsNone(unusable_limits(CompileLimits()))
         with mock.patch("resource.getrlimit", lambda _: (1, 1 << 30)):
-            self.assertEqual(
-                unusable_limits(CompileLimits()),
-                f"its hard limit RLIMIT_AS is {1 << 30}, and a compile may use {8 << 30}",
-            )
+            wrong = f"its hard limit RLIMIT_AS is {1 << 30}, and a compile may use {8 << 30}"
+            self.assertEqual(unusable_limits(CompileLimits()), wrong)
             self.assertIsNone(unusable_limits(CompileLimits(address_space_bytes=1 << 30, log_bytes=1 << 30)))
 
 
@@ -26,10 +24,8 @@ class MemoryTest(unittest.TestCase):
             proc = pathlib.Path(scratch)
             (proc / "sys/vm").mkdir(parents=True)
             (proc / "sys/vm/overcommit_memory").write_text(f"{mode}\n", encoding="ascii")
-            figures = (
-                f"MemTotal: 9 kB\nCommitLimit:    {limit_kb} kB\nCommitted_AS:   {committed_kb} kB\nHugePages_Free: 0\n"
-            )
-            (proc / "meminfo").write_text(figures, encoding="ascii")
+            limits = f"CommitLimit:    {limit_kb} kB\nCommitted_AS:   {committed_kb} kB\n"
+            (proc / "meminfo").write_text(f"MemTotal: 9 kB\n{limits}HugePages_Free: 0\n", encoding="ascii")
             return may_have_refused(wanted_bytes, proc)
 
     def test_only_strict_accounting_refuses(self):

@@ -35,8 +35,7 @@ def charged(file: ElfFile, symbols: list[Symbol], functions: Mapping[Place, tupl
 
     The sum stays the same. An outlined function whose calls are not found keeps its bytes.
 
-    Args: symbols: of the object; functions: place → name and bytes.
-    Raises: ElfError: the object is damaged.
+    Args: functions: place → name and bytes. Raises: ElfError: the object is damaged.
     """
     sizes = {place: size for place, (_, size) in functions.items()}
     waiting = {place for place, (name, _) in functions.items() if is_outlined(name)}

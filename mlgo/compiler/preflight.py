@@ -37,19 +37,17 @@ def preflight(clang: str | os.PathLike[str], problem: Problem) -> None:
     failure = _failure(clang, problem)
     if failure is None:
         return
+    wrong, remedy = f"fails on a module of one function: {failure.kind.value}, {failure.detail}", _BUILD_IT
     if failure.kind == FailureKind.BAD_FLAGS:
-        if problem.features_of_ours and _failure(clang, problem.for_stock_compilers()) is None:
-            wrong = f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
-            remedy = f"Give --problem={problem.folder}+{STOCK}, or {_BUILD_IT}"
-            raise RunError(read, f"{wrong} ({failure.detail})", remedy)
         wanted = " ".join(problem.development_flags("LOG", None))
         wrong = f"has no ML support for {problem.name}: it does not know the flags {wanted} ({failure.detail})"
-        raise RunError(read, wrong, _BUILD_IT)
-    raise RunError(read, f"fails on a module of one function: {failure.kind.value}, {failure.detail}", _BUILD_IT)
+        if problem.features_of_ours and _failure(clang, problem.for_stock_compilers()) is None:
+            wrong = f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
+            wrong, remedy = f"{wrong} ({failure.detail})", f"Give --problem={problem.folder}+{STOCK}, or {_BUILD_IT}"
+    raise RunError(read, wrong, remedy)
 
 
 def _failure(clang: pathlib.Path, problem: Problem) -> CompileFailure | None:
-    """How the compile of a tiny module fails; None: it does not."""
     with tempfile.TemporaryDirectory(prefix="mlgo-preflight-") as directory:
         bitcode = pathlib.Path(directory, "preflight.ll")
         bitcode.write_text(_MODULE, encoding="ascii")

@@ -39,13 +39,10 @@ class PreflightTest(unittest.TestCase):
             preflight(clang, inlining)
 
     def test_another_version_s_features(self):
-        other = dataclasses.replace(
-            PROBLEM, observation_specs=(*PROBLEM.observation_specs[:-1], TensorSpec("progress", "float32", (2,)))
-        )
-        self.refused(
-            fake_clang.install(self.root, other),
-            "feature 20 of regalloc_eviction is progress float[1], in this log it is progress float[2]",
-        )
+        specs = (*PROBLEM.observation_specs[:-1], TensorSpec("progress", "float32", (2,)))
+        clang = fake_clang.install(self.root, dataclasses.replace(PROBLEM, observation_specs=specs))
+        wrong = "feature 20 of regalloc_eviction is progress float[1], in this log it is progress float[2]"
+        self.refused(clang, wrong)
 
     def test_what_is_no_compiler(self):
         self.refused(self.root / "absent", "is not an executable file")

@@ -3,6 +3,7 @@
 The walls are built by //development/confinement; `missing_protections` says which of them this machine lacks.
 """
 
+import contextlib
 import dataclasses
 import enum
 import errno
@@ -12,7 +13,8 @@ import select
 import signal
 import subprocess
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from mlgo.compiler.hang import HangGuard
 from mlgo.run import locate
@@ -21,6 +23,10 @@ _LIMITED_EXEC = "mlgo/compiler/limited_exec"
 
 # Versions of Landlock's interface (development/confinement/landlock.h).
 _PROTECTS_FROM_TRUNCATION, _PROTECTS_FROM_SIGNALS = 3, 6
+
+
+class _HasFileno(Protocol):
+    def fileno(self) -> int: ...
 
 
 class Confinement(enum.StrEnum):
@@ -45,15 +51,11 @@ def missing_protections(compiler: str | os.PathLike[str]) -> str | None:
 
 def described(compiler: str | os.PathLike[str]) -> str:
     """Output of `limited_exec --describe`."""
-    command = [limited_exec(), "--describe", os.fspath(compiler)]
-    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+    return subprocess.check_output([limited_exec(), "--describe", compiler], text=True)
 
 
 def missing_in(described: str, compiler: str) -> str | None:
-    """See `missing_protections`.
-
-    Args: described: output of `limited_exec --describe`.
-    """
+    """See `missing_protections`. Args: described: output of `limited_exec --describe`."""
     found = {name: int(value) for name, value in (line.split() for line in described.splitlines())}
     version = found["landlock"]
     missing = []
@@ -76,8 +78,8 @@ def missing_in(described: str, compiler: str) -> str | None:
 CANNOT_START = 127
 
 # The first and the last error messages are what helps; a compiler that prints for ever must not fill the memory.
-_STDERR_HEAD_BYTES = 16 * 1024
-_STDERR_TAIL_BYTES = 16 * 1024
+_STDERR_HEAD_BYTES = _STDERR_TAIL_BYTES = 16 * 1024
+_READ_BYTES, _MOST_LEFT_BYTES = 1 << 16, 1 << 20
 
 # Of tools that read what compiles made, which were limited themselves: only against a runaway.
 _TOOL_ADDRESS_SPACE_BYTES = 256 * 1024**3
@@ -104,31 +106,30 @@ class Cancellation:
         return self._event
 
     def is_triggered(self) -> bool:
-        # poll, unlike select, takes descriptors of any number.
-        poll = select.poll()
-        poll.register(self._event, select.POLLIN)
-        return bool(poll.poll(0))
+        return bool(polling(self).poll(0))
+
+
+def polling(*files: int | _HasFileno | None) -> select.poll:
+    """Waits until one of `files` is readable; None is no file. Unlike select, it takes descriptors of any number."""
+    poll = select.poll()
+    for file in files:
+        if file is not None:
+            poll.register(file, select.POLLIN)
+    return poll
 
 
 @dataclasses.dataclass(frozen=True)
 class ProcessOutcome:
-    """How a process ended.
+    """How a process ended."""
 
-    Attributes:
-      exit_code: its exit code, or minus the number of the signal that ended it.
-      stderr: what it wrote there, the middle left out when it was long.
-      hung: it was killed because it waited for ever (mlgo/compiler/hang.py).
-      cpu_seconds: user + system time of it and of its children that it waited for.
-    """
-
-    exit_code: int
-    stderr: str
-    hung: bool
-    cpu_seconds: float
+    exit_code: int  #: its exit code, or minus the number of the signal that ended it.
+    stderr: str  #: what it wrote there, the middle left out when it was long.
+    hung: bool  #: it was killed because it waited for ever (mlgo/compiler/hang.py).
+    cpu_seconds: float  #: user + system time of it and of its children that it waited for.
 
 
 class LimitedProcess:
-    """A process that runs inside limits; at the end of the `with` block it, and what it left in its group, is dead.
+    """A process inside limits; at the end of the `with` block it, and what it left in its group, is dead.
 
     It dies too when the thread that started it ends, so that thread is the one to use it.
     """
@@ -152,10 +153,9 @@ class LimitedProcess:
           file_bytes: limit for each file it writes; SIGXFSZ ends it.
           walls: less than all of them is for tests and measurements.
         """
-        limits = [walls, str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
         # A new session makes a process group of its own and takes away the terminal, whose Ctrl-C is ours to handle.
         self._process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [limited_exec(), *limits, *command],
+            _limited(command, walls, cpu_seconds, address_space_bytes, file_bytes),
             cwd=directory,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -166,10 +166,10 @@ class LimitedProcess:
         assert self._process.stderr is not None
         self._pipe = self._process.stderr
         self._stderr = BoundedText()
-        self._reaped = False
-        self._pidfd = -1
+        #: Becomes readable when the process has ended.
+        self.end_descriptor = -1
         try:
-            self._pidfd = os.pidfd_open(self._process.pid)
+            self.end_descriptor = os.pidfd_open(self._process.pid)
             os.set_blocking(self.stderr_descriptor, False)
         except BaseException:
             self.close()
@@ -178,11 +178,6 @@ class LimitedProcess:
     @property
     def process_id(self) -> int:
         return self._process.pid
-
-    @property
-    def end_descriptor(self) -> int:
-        """Becomes readable when the process has ended."""
-        return self._pidfd
 
     @property
     def stderr_descriptor(self) -> int:
@@ -195,24 +190,25 @@ class LimitedProcess:
 
     def finish(self, hung: bool = False) -> ProcessOutcome:
         """How it ended; kills it if it has not. Once only."""
-        # Before the process is reaped: until then its number, which is the group's, cannot be given to another.
-        _kill_group(self._process.pid)
-        status, cpu = _reap(self._process)
-        self._reaped = True
-        # What is still in the pipe; a grandchild that holds it open is not waited for.
-        while self._stderr.read_from(self.stderr_descriptor, only_available=True):
-            pass
-        return ProcessOutcome(os.waitstatus_to_exitcode(status), self._stderr.text(), hung, cpu)
+        status, cpu_seconds = self._reap()
+        said = self._stderr.rest_from(self.stderr_descriptor)
+        return ProcessOutcome(os.waitstatus_to_exitcode(status), said, hung, cpu_seconds)
+
+    def _reap(self) -> tuple[int, float]:
+        # Before it is waited for: until then its number, which is the group's, cannot be given to another.
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # Nothing but the ended leader is left.
+            os.killpg(self._process.pid, signal.SIGKILL)
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)  # So that Popen does not wait for it again.
+        return status, usage.ru_utime + usage.ru_stime
 
     def close(self) -> None:
-        if not self._reaped:
-            _kill_group(self._process.pid)
-            _reap(self._process)
-            self._reaped = True
+        if self._process.returncode is None:
+            self._reap()
         self._pipe.close()
-        if self._pidfd >= 0:
-            os.close(self._pidfd)
-            self._pidfd = -1
+        if self.end_descriptor >= 0:
+            os.close(self.end_descriptor)
+            self.end_descriptor = -1
 
     def __enter__(self) -> "LimitedProcess":
         return self
@@ -221,29 +217,27 @@ class LimitedProcess:
         self.close()
 
 
+def _limited(
+    command: Iterable[str | os.PathLike[str]], walls: Confinement, cpu_seconds: int, memory_bytes: int, file_bytes: int
+) -> list[str | os.PathLike[str]]:
+    limits = map(str, (os.getpid(), cpu_seconds, memory_bytes, file_bytes))
+    return [limited_exec(), walls, *limits, *command]
+
+
 def wait_for_end(
     process: LimitedProcess, wall_seconds: float, cancellation: Cancellation | None = None
 ) -> ProcessOutcome:
-    """Waits until the process ends, or kills it when it did nothing for `wall_seconds`.
-
-    Raises: Cancelled: `cancellation` was triggered; the process is left to its `with` block.
-    """
+    """Waits until the process ends, or kills it when it did nothing for `wall_seconds`. Raises: Cancelled."""
     guard = HangGuard(process.process_id, wall_seconds)
-    poll = select.poll()
-    poll.register(process.end_descriptor, select.POLLIN)
-    poll.register(process.stderr_descriptor, select.POLLIN)
-    if cancellation is not None:
-        poll.register(cancellation.fileno(), select.POLLIN)
-    while True:
-        if guard.is_hung():
-            return process.finish(hung=True)
-        ready = {descriptor for descriptor, _ in poll.poll(max(0.0, guard.seconds_left()) * 1000)}
+    poll = polling(process.end_descriptor, process.stderr_descriptor, cancellation)
+    while (ready := guard.ready(poll)) is not None:
         if cancellation is not None and cancellation.fileno() in ready:
             raise Cancelled()
         if process.stderr_descriptor in ready and not process.read_stderr():
             poll.unregister(process.stderr_descriptor)
         if process.end_descriptor in ready:
             return process.finish()
+    return process.finish(hung=True)
 
 
 def run_confined(
@@ -263,9 +257,8 @@ def run_confined(
     Returns: exit code, and what it wrote to stdout and stderr.
     Raises: OSError: it cannot be started. subprocess.TimeoutExpired: it reached one of its limits.
     """
-    program = os.path.abspath(command[0])
-    limits = [walls, str(os.getpid()), str(seconds), str(_TOOL_ADDRESS_SPACE_BYTES), str(_TOOL_FILE_BYTES)]
-    line = [limited_exec(), *limits, program, *command[1:]]
+    words = [os.path.abspath(command[0]), *command[1:]]
+    line = _limited(words, walls, seconds, _TOOL_ADDRESS_SPACE_BYTES, _TOOL_FILE_BYTES)
     pipe = subprocess.PIPE
     with subprocess.Popen(line, cwd=directory, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         guard = HangGuard(process.pid, seconds)
@@ -288,45 +281,34 @@ def run_confined(
     return subprocess.CompletedProcess(line, process.returncode, said, errors)
 
 
-def _kill_group(group: int) -> None:
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # nothing but the ended leader is left
-
-
-def _reap(process) -> tuple[int, float]:
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)  # so that Popen does not wait for it again
-    return status, usage.ru_utime + usage.ru_stime
-
-
 class BoundedText:
     """The beginning and the end of a stream."""
 
     def __init__(self):
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._dropped = 0
-        self._drained = 0
+        self._head, self._tail, self._dropped = bytearray(), bytearray(), 0
 
-    def read_from(self, descriptor: int, only_available: bool = False) -> bool:
-        """Reads once; False at the end of the stream, or when `only_available` and nothing (or too much) is there."""
+    def read_from(self, descriptor: int) -> bool:
+        """Reads once; False at the end of the stream."""
         try:
-            data = os.read(descriptor, 65536)
+            return self._add(os.read(descriptor, _READ_BYTES))
         except BlockingIOError:
-            return not only_available
-        if only_available:
-            # A grandchild may write faster than this reads; a pipe holds 64 KB by default, so this is enough.
-            self._drained += len(data)
-            if self._drained > 1 << 20:
-                return False
+            return True
+
+    def rest_from(self, descriptor: int) -> str:
+        """All of it, with what is still in a pipe. A grandchild that holds it open is not waited for."""
+        with contextlib.suppress(BlockingIOError):
+            # It may write faster than this reads. A pipe holds 64 KB by default, 1 MB at most (pipe(7)).
+            for _ in range(_MOST_LEFT_BYTES // _READ_BYTES):
+                if not self._add(os.read(descriptor, _READ_BYTES)):
+                    break
+        return self.text()
+
+    def _add(self, data: bytes) -> bool:
         room = _STDERR_HEAD_BYTES - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
-        if len(self._tail) > _STDERR_TAIL_BYTES:
-            self._dropped += len(self._tail) - _STDERR_TAIL_BYTES
-            del self._tail[:-_STDERR_TAIL_BYTES]
+        self._dropped += max(0, len(self._tail) - _STDERR_TAIL_BYTES)
+        del self._tail[:-_STDERR_TAIL_BYTES]
         return bool(data)
 
     def text(self) -> str:

@@ -24,17 +24,12 @@ _MIN_FREE_BYTES = 2 * 1024**3
 
 @contextlib.contextmanager
 def scratch_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[str]:
-    """A fresh directory, removed with all its content at the end of the block.
+    """A fresh directory, removed with all its content at the end of the block. Raises: RunError: it cannot be made.
 
-    Args:
-      parent: where to make it; None: the memory disk when it has room, else the system's directory for temporary files.
-
-    Raises: RunError: it cannot be made.
+    Args: parent: where to make it; None: the memory disk when it has room, else the system's folder of temporary files.
     """
     try:
-        directory = tempfile.mkdtemp(
-            prefix="compile-", dir=parent if parent is not None else _process_directory(os.getpid())
-        )
+        directory = tempfile.mkdtemp(prefix="compile-", dir=parent or _process_directory(os.getpid()))
     except OSError as error:
         wrong = f"cannot be made: {error.strerror}"
         raise RunError(f"temporary directory below {error.filename}", wrong, "free space, or set TMPDIR") from error
@@ -64,9 +59,7 @@ def _remove_if_owner(directory: str, process_id: int) -> None:
 
 def _user_directory() -> pathlib.Path:
     name = f"mlgo-{os.getuid()}"
-    for parent in (_MEMORY_DISK, tempfile.gettempdir()):
-        if parent == _MEMORY_DISK and not _has_room(parent):
-            continue
+    for parent in (*([_MEMORY_DISK] if _has_room(_MEMORY_DISK) else []), tempfile.gettempdir()):
         directory = pathlib.Path(parent, name)
         with contextlib.suppress(FileExistsError):
             directory.mkdir(mode=0o700)
@@ -86,26 +79,16 @@ def _has_room(path: str) -> bool:
 
 def _remove_abandoned(base: pathlib.Path) -> None:
     for directory in base.glob("process-*"):
-        try:
-            lock = os.open(directory / "lock", os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            # Its owner was killed between making it and locking it: both happen under the lock held here.
+        # No lock: its owner was killed between making it and locking it; both happen under the lock held here.
+        with contextlib.suppress(BlockingIOError, FileNotFoundError), _locked(directory / "lock", fcntl.LOCK_NB):
             shutil.rmtree(directory, ignore_errors=True)
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(directory, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(lock)
 
 
 @contextlib.contextmanager
-def _locked(path: pathlib.Path) -> Iterator[None]:
+def _locked(path: pathlib.Path, flags: int = 0) -> Iterator[None]:
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX | flags)
         yield
     finally:
         os.close(lock)

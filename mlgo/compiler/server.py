@@ -9,7 +9,6 @@ import copy
 import dataclasses
 import os
 import pathlib
-import select
 import socket
 import struct
 import subprocess
@@ -18,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from mlgo.compiler import machine
 from mlgo.compiler.compile import compiler_environment
 from mlgo.compiler.hang import HangGuard
-from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, Confinement, ProcessOutcome
+from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, Confinement, ProcessOutcome, polling
 from mlgo.compiler.request import CompileDisturbed, CompileLimits
 from mlgo.run.exit_codes import RunError
 
@@ -52,7 +51,7 @@ class CompileServer:
 
         Raises: RunError: it cannot be started; OSError: the machine lacks memory, processes or files.
         """
-        ours, theirs = socket.socketpair()
+        self._socket, theirs = socket.socketpair()
         with theirs:
             try:
                 # Without a terminal it gets no Ctrl-C, which we handle. When we die, it reads the end of the stream,
@@ -67,15 +66,12 @@ class CompileServer:
                     start_new_session=True,
                 )
             except OSError as error:
-                ours.close()
+                self._socket.close()
                 if machine.is_shortage(error):
                     raise
                 subject, wrong = f"compile server {os.fspath(program)}", f"cannot be started: {error.strerror}"
-                remedy = (
-                    "build it with ./bazelw build //development:compile_server, or leave it out: it only saves time"
-                )
-                raise RunError(subject, wrong, remedy) from error
-        self._socket = ours
+                build = "build it with ./bazelw build //development:compile_server"
+                raise RunError(subject, wrong, f"{build}, or leave it out: it only saves time") from error
 
     @property
     def process_id(self) -> int:
@@ -90,13 +86,9 @@ class CompileServer:
     ) -> ProcessOutcome:
         """Runs a `clang -cc1` command; a `Runner` (mlgo/compiler/compile.py).
 
-        Raises:
-          ServerDied: use another one.
-          Cancelled: the compile has ended; the server can go on.
+        Raises: ServerDied: use another one. Cancelled: the compile has ended; the server can go on.
         """
-        with _Messages() as messages:
-            self._order(_COMPILE + _description(limits, directory, *command_line), messages)
-            return self._outcome(messages, limits, cancellation)
+        return self._run(_COMPILE, BoundedText(), command_line, directory, limits, cancellation)
 
     @contextlib.contextmanager
     def shared(
@@ -111,8 +103,7 @@ class CompileServer:
         Yields: what goes on from there; None when the compile ended before: it failed, or decides nothing.
         Raises: as a call does.
         """
-        with _Messages() as messages:
-            self._order(_SHARE + _description(limits, directory, *command_line), messages)
+        with self._ordered(_SHARE, BoundedText(), command_line, directory, limits) as messages:
             event, _, cpu_seconds, _ = self._wait(messages, limits.wall_seconds, cancellation, _RELEASED)
             if event != _READY:
                 yield None
@@ -126,9 +117,7 @@ class CompileServer:
         self, said: BoundedText, name: str, directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
         """See SharedCompile."""
-        with _Messages(said) as messages:
-            self._order(_FINISH + _description(limits, directory, name), messages)
-            return self._outcome(messages, limits, cancellation)
+        return self._run(_FINISH, copy.deepcopy(said), [name], directory, limits, cancellation)
 
     def close(self) -> None:
         """Ends the server, and the compile that it is at."""
@@ -139,56 +128,72 @@ class CompileServer:
             self._process.kill()
             self._process.wait()
 
-    def _order(self, payload: bytes, messages: "_Messages | None" = None) -> None:
+    def _run(
+        self,
+        order: bytes,
+        said: BoundedText,
+        words: Sequence[str],
+        directory: str,
+        limits: CompileLimits,
+        cancellation: Cancellation | None,
+    ) -> ProcessOutcome:
+        with self._ordered(order, said, words, directory, limits) as messages:
+            event, status, cpu_seconds, hung = self._wait(messages, limits.wall_seconds, cancellation, _ENDED)
+            if event != _ENDED:
+                raise ServerDied("what several compiles share has ended")
+            return ProcessOutcome(os.waitstatus_to_exitcode(status), messages.rest(), hung, cpu_seconds)
+
+    @contextlib.contextmanager
+    def _ordered(
+        self, order: bytes, said: BoundedText, words: Sequence[str], directory: str, limits: CompileLimits
+    ) -> Iterator["_Messages"]:
+        """Orders a compile. Yields: its messages, which are added to `said`."""
+        numbers = _LIMITS.pack(limits.cpu_seconds, limits.address_space_bytes, limits.log_bytes)
+        texts = b"".join(os.fsencode(text) + b"\0" for text in (directory, *words))
+        reader, writer = os.pipe()
+        try:
+            os.set_blocking(reader, False)
+            try:
+                self._order(order + numbers + texts, writer)
+            finally:
+                os.close(writer)  # It is the compiler's alone.
+            yield _Messages(said, reader)
+        finally:
+            os.close(reader)
+
+    def _order(self, payload: bytes, messages: int | None = None) -> None:
+        """Args: messages: the descriptor that the compiler writes to."""
         try:
             length = _LENGTH.pack(len(payload))
             if messages is None:
                 self._socket.sendall(length + payload)
             else:
-                socket.send_fds(self._socket, [length], [messages.writer])
+                socket.send_fds(self._socket, [length], [messages])
                 self._socket.sendall(payload)
         except OSError as error:
             raise ServerDied(f"the compile server does not take an order: {error.strerror}") from error
-        finally:
-            if messages is not None:
-                messages.given_away()
-
-    def _outcome(
-        self, messages: "_Messages", limits: CompileLimits, cancellation: Cancellation | None
-    ) -> ProcessOutcome:
-        event, status, cpu_seconds, hung = self._wait(messages, limits.wall_seconds, cancellation, _ENDED)
-        if event != _ENDED:
-            raise ServerDied("what several compiles share has ended")
-        return ProcessOutcome(os.waitstatus_to_exitcode(status), messages.rest(), hung, cpu_seconds)
 
     def _wait(
         self, messages: "_Messages", wall_seconds: float, cancellation: Cancellation | None, end: int
     ) -> tuple[int, int, float, bool]:
-        """The server's next answer.
+        """The server's next answer: event, status, CPU seconds, and whether the compile was killed because it hung.
 
         Args: end: the answer to a kill.
-        Returns: event, status, CPU seconds, and whether it was killed because it did nothing for `wall_seconds`.
         """
         guard = HangGuard(self.process_id, wall_seconds)
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        poll.register(messages.reader, select.POLLIN)
-        if cancellation is not None:
-            poll.register(cancellation.fileno(), select.POLLIN)
-        while True:
-            hung = guard.is_hung()
-            ready = set() if hung else {each for each, _ in poll.poll(max(0.0, guard.seconds_left()) * 1000)}
-            cancelled = cancellation is not None and cancellation.fileno() in ready
-            if cancelled or hung:
-                self._order(_KILL)
-                answer = self._answer(end)
-                if cancelled:
-                    raise Cancelled()
-                return (*answer, True)
-            if messages.reader in ready and not messages.read():
+        poll = polling(self._socket, messages.reader, cancellation)
+        while (ready := guard.ready(poll)) is not None:
+            if cancellation is not None and cancellation.fileno() in ready:
+                break
+            if messages.reader in ready and not messages.text.read_from(messages.reader):
                 poll.unregister(messages.reader)
             if self._socket.fileno() in ready:
                 return (*self._answer(), False)
+        self._order(_KILL)
+        answer = self._answer(end)
+        if ready is not None:
+            raise Cancelled()
+        return (*answer, True)
 
     def _answer(self, awaited: int | None = None) -> tuple[int, int, float]:
         """The server's next answer, or the next one of the awaited kind: event, status, CPU seconds."""
@@ -210,28 +215,31 @@ class CompileServer:
             self._socket.settimeout(None)
 
 
-class SharedCompile:
-    """A compile that stands at its first decision. Usable inside the block of `CompileServer.shared` that gave it.
+@dataclasses.dataclass
+class _Messages:
+    """What a compiler writes to stderr, the middle left out when it is long."""
 
-    Attributes:
-      has_ended: it, or its server, has ended: no other compile can go on from it.
-    """
+    text: BoundedText
+    reader: int  #: end of a pipe.
+
+    def rest(self) -> str:
+        return self.text.rest_from(self.reader)
+
+
+class SharedCompile:
+    """A compile that stands at its first decision. Usable inside the block of `CompileServer.shared` that gave it."""
 
     def __init__(self, server: CompileServer, said: BoundedText, cpu_seconds: float):
-        self._server = server
-        self._said = said
-        self._cpu_seconds = cpu_seconds
+        self._server, self._said, self._cpu_seconds = server, said, cpu_seconds
+        #: It, or its server, has ended: no other compile can go on from it.
         self.has_ended = False
 
     def run(
         self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
-        """Goes on from the decision in `directory`, with the policy there; a `Runner`.
+        """Goes on from the decision in `directory`, with the policy there; a `Runner`. Raises: as CompileServer.
 
-        The CPU time of the shared part is counted for the first compile.
-
-        Args: command_line: what has been begun; only where its object goes is looked at.
-        Raises: as CompileServer.
+        The first compile is charged with the shared part's CPU time. Of the command, only the object's name counts.
         """
         name = command_line[list(command_line).index("-o") + 1]
         try:
@@ -241,46 +249,6 @@ class SharedCompile:
             raise
         shared, self._cpu_seconds = self._cpu_seconds, 0.0
         return dataclasses.replace(outcome, cpu_seconds=outcome.cpu_seconds + shared)
-
-
-def _description(limits: CompileLimits, directory: str, *texts: str) -> bytes:
-    numbers = _LIMITS.pack(limits.cpu_seconds, limits.address_space_bytes, limits.log_bytes)
-    return numbers + b"".join(os.fsencode(text) + b"\0" for text in (directory, *texts))
-
-
-class _Messages:
-    """What a compiler writes to stderr, the middle left out when it is long.
-
-    Args: before: what was written before.
-    """
-
-    def __init__(self, before: BoundedText | None = None):
-        self.text = copy.deepcopy(before) if before is not None else BoundedText()
-        self.reader, self.writer = os.pipe()
-        os.set_blocking(self.reader, False)
-
-    def __enter__(self) -> "_Messages":
-        return self
-
-    def __exit__(self, *_) -> None:
-        os.close(self.reader)
-        self.given_away()
-
-    def given_away(self) -> None:
-        """The writing end is the compiler's alone."""
-        if self.writer >= 0:
-            os.close(self.writer)
-            self.writer = -1
-
-    def read(self) -> bool:
-        """Takes what is there; False at the end of the stream."""
-        return self.text.read_from(self.reader)
-
-    def rest(self) -> str:
-        """All of it, with what is still in the pipe; a grandchild that holds it open is not waited for."""
-        while self.text.read_from(self.reader, only_available=True):
-            pass
-        return self.text.text()
 
 
 def beside(clang: str | os.PathLike[str]) -> pathlib.Path | None:

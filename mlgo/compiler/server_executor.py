@@ -15,7 +15,7 @@ from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.compile import compile_module, prepared
 from mlgo.compiler.executor import Executor, LocalExecutor, Outcomes, available_cores, run_groups
 from mlgo.compiler.process import Cancellation, ProcessOutcome
-from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileLimits, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileLimits, CompileOutcome, CompileRequest
 
 # The shared part costs two to three times as much as one policy's part. Larger groups save little more, and at the end
 # of a stage a worker with a large group makes the others wait.
@@ -30,9 +30,7 @@ def executor_for(
 ) -> Executor:
     """The fastest executor on this machine for compiles with `clang`.
 
-    Args:
-      program: the compile server that was built together with `clang`; None: the one beside it, if there is one.
-      tell: prints a message when there is none.
+    Args: program: its compile server; None: the one beside it, if any. tell: prints a message when there is none.
     """
     found = pathlib.Path(program) if program is not None else servers.beside(clang)
     if found is None:
@@ -42,21 +40,12 @@ def executor_for(
 
 
 class ServerExecutor:
-    """This machine's cores, each with a compile server which is kept until `close`.
-
-    Requests for another compiler than the servers' are compiled by processes of it.
-    """
+    """This machine's cores, each with a compile server, kept until `close`. Other compilers run as processes."""
 
     def __init__(self, clang: str | os.PathLike[str], program: str | os.PathLike[str], workers: int | None = None):
-        """
-        Args:
-          clang: a development clang.
-          program: the compile server that was built together with it.
-          workers: compiles at a time; None: one per core.
-        """
-        self._clang = pathlib.Path(clang).resolve()
+        """Args: program: compile server of the development `clang`; workers: compiles at a time, else one per core."""
+        self._clang, self._program = pathlib.Path(clang).resolve(), program
         self._workers = workers or available_cores()
-        self._program = program
         self._lock = threading.Lock()
         self._idle: list[servers.CompileServer] = []
         self._closed = False
@@ -65,9 +54,7 @@ class ServerExecutor:
         """See Executor. Requests which follow each other and differ in their policy only share what comes before it."""
         return run_groups(groups_of(requests), self._compile, self._workers)
 
-    def _compile(
-        self, requests: Sequence[CompileRequest], cancellation: Cancellation
-    ) -> list[CompileResult | CompileFailure]:
+    def _compile(self, requests: Sequence[CompileRequest], cancellation: Cancellation) -> list[CompileOutcome]:
         if requests[0].clang.resolve() != self._clang:
             return [certain_outcome(request, cancellation) for request in requests]
         outcomes = self.compile_together(requests, cancellation) if len(requests) > 1 else []
@@ -77,23 +64,17 @@ class ServerExecutor:
     def run(
         self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
-        """A `Runner`.
-
-        Raises: RunError: the server's program cannot be started; ServerDied: the server ended.
-        """
+        """A `Runner`. Raises: RunError: the server's program cannot be started; ServerDied: the server ended."""
         with self._lent() as server:
             return server(command_line, directory, limits, cancellation)
 
-    def compile_together(
-        self, requests: Sequence[CompileRequest], cancellation: Cancellation
-    ) -> list[CompileResult | CompileFailure]:
-        """Compiles what differs in its policy only, up to the first decision once.
+    def compile_together(self, requests: Sequence[CompileRequest], cancellation: Cancellation) -> list[CompileOutcome]:
+        """Compiles what differs in its policy only, up to the first decision once. Raises: as `certain_outcome`.
 
-        Returns: outcomes of the first requests: all of them; none when the module reaches no decision; or some, when
-          the server ended early. The caller compiles the others one by one.
-        Raises: RunError: see `certain_outcome`.
+        Returns: outcomes of the first requests: all; none when the module reaches no decision; or some, when the server
+          ended early.
         """
-        outcomes: list[CompileResult | CompileFailure] = []
+        outcomes: list[CompileOutcome] = []
         first = requests[0]
         try:
             with (
@@ -107,15 +88,13 @@ class ServerExecutor:
                     return []
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
                     for request in requests:
-                        if shared is None:
+                        if shared is None or shared.has_ended:
                             break
                         # Inside the shared directory: what has been begun there can write nowhere else.
                         inside = dataclasses.replace(request, workdir=pathlib.Path(directory))
                         together = functools.partial(compile_module, inside, cancellation, shared.run)
                         # A failure may come from sharing, and its message may differ: it is repeated alone.
                         outcomes.append(certain_outcome(request, cancellation, self.run, together))
-                        if shared.has_ended:
-                            break
         except CompileDisturbed:
             pass  # The caller compiles the others one by one.
         return outcomes

@@ -15,20 +15,11 @@ from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.process import Cancellation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.server_executor import ServerExecutor, executor_for, groups_of
-from mlgo.compiler.testing import fake_clang, fake_server, processes
+from mlgo.compiler.testing import fake_clang, fake_server
 from mlgo.compiler.testing.fake_clang import FakeModule
-from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.corpus.corpus import Corpus
+from mlgo.compiler.testing.scratch_case import FakeClangTestCase, comparable
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
-
-
-def _comparable(outcome: CompileResult | CompileFailure) -> object:
-    """A failure, or what the log has of contexts."""
-    if isinstance(outcome, CompileFailure):
-        return outcome
-    assert outcome.log is not None
-    return outcome.log.contexts, outcome.log.outcomes.tobytes()
 
 
 class ByServer:
@@ -45,19 +36,16 @@ class ByServer:
             pool.close()
 
 
-class GoodCompileTest(ByServer, by_process.GoodCompileTest):
-    pass
+class GoodCompileTest(ByServer, by_process.GoodCompileTest): ...
 
 
-class FailureTest(ByServer, by_process.FailureTest):
-    pass
+class FailureTest(ByServer, by_process.FailureTest): ...
 
 
-class ProcessGroupTest(ByServer, by_process.ProcessGroupTest):
-    pass
+class ProcessGroupTest(ByServer, by_process.ProcessGroupTest): ...
 
 
-class DyingServerTest(ByServer, by_process.FakeClangTestCase):
+class DyingServerTest(ByServer, by_process.CompileTestCase):
     def outcome_after(self, deaths: int):
         pool = ServerExecutor("clang", fake_server.install(self.root, deaths))
         self.addCleanup(pool.close)
@@ -99,18 +87,7 @@ class DyingServerTest(ByServer, by_process.FakeClangTestCase):
         killer.join()
 
 
-class ServerExecutorTest(ScratchTestCase):
-    def setUp(self):
-        super().setUp()
-        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
-
-    def requests(self, modules: dict[str, bytes], **limits) -> list[CompileRequest]:
-        fake_clang.write_corpus(self.root / "corpus", modules)
-        return [
-            CompileRequest(self.clang, module, PROBLEM, limits=CompileLimits(**limits), workdir=self.work)
-            for module in Corpus.load(self.root / "corpus").modules
-        ]
-
+class ServerExecutorTest(FakeClangTestCase):
     def executor(self, workers: int) -> ServerExecutor:
         executor = executor_for(self.clang, workers, fake_server.install(self.root))
         assert isinstance(executor, ServerExecutor)
@@ -120,56 +97,29 @@ class ServerExecutorTest(ScratchTestCase):
     def test_a_corpus_where_modules_misbehave(self):
         behaviours = ["good"] * 12 + ["crash", "spin", "out_of_memory"]
         modules = {f"m{index:02}": FakeModule.bitcode({"f": index % 3}, name) for index, name in enumerate(behaviours)}
-        requests = self.requests(modules, cpu_seconds=1, wall_factor=1000, address_space_bytes=256 << 20)
-        found = {}
-        for name, executor in (("processes", LocalExecutor(2)), ("servers", self.executor(2))):
-            outcomes = list(executor.run_ordered(requests))
-            self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
-            found[name] = list(map(_comparable, outcomes))
-        self.assertEqual(found["processes"], found["servers"])
-        kinds = [outcome.kind for outcome in found["servers"] if isinstance(outcome, CompileFailure)]
+        limits = CompileLimits(cpu_seconds=1, wall_factor=1000, address_space_bytes=256 << 20)
+        requests = self.requests(modules, limits=limits)
+        found = self.found(self.executor(2), requests)
+        self.assertEqual(found, self.found(LocalExecutor(2), requests))
+        kinds = [outcome.kind for outcome in found if isinstance(outcome, CompileFailure)]
         self.assertEqual(kinds, [FailureKind.CRASH, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY])
 
-    def variants(self, modules: dict[str, bytes], models: int, **limits) -> list[CompileRequest]:
-        """Each module under each of `models` policies."""
-        requests = []
-        for request in self.requests(modules, **limits):
-            for index in range(models):
-                folder = self.root / f"model{index}"
-                folder.mkdir(exist_ok=True)
-                (folder / "model.tflite").write_bytes(b"weights %d" % index)
-                (folder / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
-                requests.append(dataclasses.replace(request, model_dir=folder, want_object=True))
-        return requests
+    def variants(self, modules: dict[str, bytes], count: int, **changes) -> list[CompileRequest]:
+        """Each module under each of `count` policies."""
+        models = [self.model(b"weights %d" % index) for index in range(count)]
+        requests = self.requests(modules, want_object=True, **changes)
+        return [dataclasses.replace(request, model_dir=model) for request in requests for model in models]
 
     def found(self, executor, requests: list[CompileRequest]) -> list:
         """The outcomes, as what can be compared."""
         outcomes = list(executor.run_ordered(requests))
         self.assertEqual([outcome.module_name for outcome in outcomes], [request.module.name for request in requests])
         self.assertEqual(list(self.work.iterdir()), [])
-        return [
-            outcome
-            if isinstance(outcome, CompileFailure)
-            else (
-                outcome.log.contexts,
-                outcome.log.actions.tobytes(),
-                outcome.log.outcomes.tobytes(),
-                outcome.object_bytes,
-            )
-            for outcome in outcomes
-        ]
+        return list(map(comparable, outcomes))
 
     def test_policies_of_one_module_share_a_compile(self):
-        modules = {
-            name: FakeModule.bitcode({"f": 3, "g": 2}, behaviour)
-            for name, behaviour in (
-                ("a", "good"),
-                ("b", "crash"),
-                ("c", "truncated_log"),
-                ("d", "good"),
-                ("e", "refuse"),
-            )
-        }
+        behaviours = {"a": "good", "b": "crash", "c": "truncated_log", "d": "good", "e": "refuse"}
+        modules = {name: FakeModule.bitcode({"f": 3, "g": 2}, behaviour) for name, behaviour in behaviours.items()}
         requests = self.variants(modules, 3)
         expected = self.found(LocalExecutor(2), requests)
         self.assertEqual(len({str(outcome) for outcome in expected[:3]}), 3, "policies make no difference")
@@ -189,9 +139,8 @@ class ServerExecutorTest(ScratchTestCase):
         self.assertEqual(self.found(self.executor(1), requests), self.found(LocalExecutor(1), requests))
 
     def test_what_is_shared_may_hang(self):
-        requests = self.variants(
-            {"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, 2, cpu_seconds=1, wall_factor=0.5
-        )
+        modules, limits = {"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, CompileLimits(1, wall_factor=0.5)
+        requests = self.variants(modules, 2, limits=limits)
         expected = self.found(LocalExecutor(2), requests)
         self.assertEqual([outcome.kind for outcome in expected], [FailureKind.TIMEOUT] * 2)
         self.assertEqual(self.found(self.executor(1), requests), expected)
@@ -204,26 +153,20 @@ class ServerExecutorTest(ScratchTestCase):
 
         learned = [dataclasses.replace(one, model_dir=self.root / str(index)) for index in range(40)]
         self.assertEqual(shape(*learned), [16, 16, 8])
-        self.assertEqual(
-            shape(one, one, *learned[:3], dataclasses.replace(other, model_dir=self.root), one), [1, 1, 3, 1, 1]
-        )
+        another = dataclasses.replace(other, model_dir=self.root)
+        self.assertEqual(shape(one, one, *learned[:3], another, one), [1, 1, 3, 1, 1])
         self.assertEqual(shape(learned[0], dataclasses.replace(learned[1], want_object=True)), [1, 1])
         self.assertEqual(shape(*(dataclasses.replace(each, extra_files=("x",)) for each in learned[:2])), [1, 1])
         self.assertEqual(shape(), [])
 
     def test_closing_leaves_nothing(self):
-        modules = {
-            "a": FakeModule.bitcode({}),
-            "b": FakeModule.bitcode({}, "hang"),
-            "c": FakeModule.bitcode({}, "hang"),
-        }
+        modules = {name: FakeModule.bitcode({}, "good" if name == "a" else "hang") for name in "abc"}
         executor = self.executor(3)
         outcomes = executor.run_ordered(self.requests(modules))
         self.assertEqual(next(outcomes).module_name, "a")
         outcomes.close()  # Without an end of "b" and "c", which hang for longer than a test may take.
         executor.close()
-        self.assertEqual(processes.left_in(self.work), [])
-        self.assertEqual(list(self.work.iterdir()), [])
+        self.assert_nothing_left()
 
     def test_without_a_server(self):
         told: list[str] = []

@@ -39,10 +39,7 @@ class Demangler:
         return {name: self._known[name] for name in wanted}
 
     def texts(self, texts: Iterable[str], longest: int | None = NAME_WIDTH) -> list[str]:
-        """`texts` with all mangled names in them demangled, and shortened to `longest` characters; None: not shortened.
-
-        Raises: RunError: llvm-cxxfilt fails.
-        """
+        """`texts` with all mangled names in them demangled, and shortened to `longest`. Raises: as `names`."""
         given = list(texts)
         names = self.names(name for text in given for name in mangled_names(text))
         if longest is not None:
@@ -61,10 +58,7 @@ def mangled_names(text: str) -> list[str]:
 
 
 def demangled(program: pathlib.Path | None, names: Iterable[str]) -> dict[str, str]:
-    """Name -> demangled name; the name itself without a program or where it is not mangled.
-
-    Raises: RunError: the program fails.
-    """
+    """Name -> demangled name; itself without a program or where it is not mangled. Raises: RunError: it fails."""
     found = {name: name for name in names}
     # Others may contain anything, such as line ends.
     wanted = [name for name in found if is_mangled(name)]
@@ -87,8 +81,7 @@ def shortened(name: str, longest: int = NAME_WIDTH) -> str:
     if len(name) <= longest:
         return name
     for depth in (3, 2, 1):
-        collapsed = _collapsed(name, depth)
-        if len(collapsed) <= longest:
+        if len(collapsed := _collapsed(name, depth)) <= longest:
             return collapsed
     return f"{collapsed[: longest - 1]}…"
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mlgo.compiler import training_log_scan
-from mlgo.compiler.training_log_scan import Layout, Scan, ScanError, ScanFailure
+from mlgo.compiler.training_log_scan import Layout, Scan, ScanFailure
 from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import LOG_TYPE_OF_NUMPY_NAME, NUMPY_NAME_OF_LOG_TYPE, TensorSpec
 from mlgo.run import files
@@ -44,23 +44,15 @@ class TrainingLogError(RunError):
 
 @dataclasses.dataclass(frozen=True)
 class TrainingLog:
-    """The content of one log: C contexts, N observations, in the order of the log.
+    """The content of one log: C contexts, N observations, in the order of the log."""
 
-    Attributes:
-      contexts: C names (function names), as in the log.
-      observation_context: int32 [N], index into `contexts`, non-decreasing.
-      features: observation name -> array [N, *shape] with the dtype of the problem's spec.
-      actions: array [N] of the decision's dtype (its shape is [1] in every problem).
-      outcomes: float32 [C], the last score logged for the context; NaN when there is none.
-      extra_outputs: further outputs of the model that are logged: name -> array [N, *shape]; and what the
-        compiler's heuristic would have decided, for a problem with a `default_decision_spec`, under its name.
-    """
-
-    contexts: list[str]
-    observation_context: np.ndarray
-    features: dict[str, np.ndarray]
-    actions: np.ndarray
-    outcomes: np.ndarray
+    contexts: list[str]  #: C names (function names), as in the log.
+    observation_context: np.ndarray  #: int32 [N], index into `contexts`, non-decreasing.
+    features: dict[str, np.ndarray]  #: observation name -> array [N, *shape] with the dtype of the problem's spec.
+    actions: np.ndarray  #: array [N] of the decision's dtype (its shape is [1] in every problem).
+    outcomes: np.ndarray  #: float32 [C], the last score logged for the context; NaN when there is none.
+    #: further outputs of the model that are logged: name -> array [N, *shape]; and what the compiler's heuristic would
+    #: have decided, for a problem with a `default_decision_spec`, under its name.
     extra_outputs: dict[str, np.ndarray]
 
     @property
@@ -73,16 +65,19 @@ def read_training_log(
 ) -> TrainingLog:
     """Reads the log in the file at `path`; `name` is what messages call it.
 
-    Raises:
-      TrainingLogError: the log is missing, truncated, damaged, above MAX_LOG_BYTES, or its tensors are not those of
-        `problem`. A log without any context is an error too, unless `no_code`, which is asked only then, says that no
-        function was compiled; one without observations is not.
+    Raises: TrainingLogError: the log is missing, truncated, damaged, above MAX_LOG_BYTES, or its tensors are not those
+      of `problem`. A log without any context is an error too, unless `no_code`, which is asked only then, says that no
+      function was compiled; one without observations is not.
     """
     name = name or f"training log {os.fspath(path)}"
     try:
         with open_regular(path) as descriptor:
             size = os.fstat(descriptor).st_size
-            _check_size(size, name)
+            if size == 0:
+                raise TrainingLogError(name, "is empty", _COMPILE_AGAIN)
+            if size > MAX_LOG_BYTES:
+                wrong = f"has {size} bytes, more than the {MAX_LOG_BYTES} allowed"
+                raise TrainingLogError(name, wrong, "leave this module out of the corpus")
             header, body_offset = _split_header(os.pread(descriptor, MAX_HEADER_BYTES + 1, 0), name)
             layout = read_header(header, problem, name)
             os.lseek(descriptor, body_offset, os.SEEK_SET)
@@ -99,10 +94,7 @@ def read_training_log(
 def interpret(
     scan_body, layout: Layout, problem: Problem, name: str, no_code: Callable[[], bool] = lambda: False
 ) -> TrainingLog:
-    """Calls `scan_body` and gives names to what it found; both scanners go through here.
-
-    Raises: TrainingLogError: the scan failed, or a context's name is not JSON.
-    """
+    """What `scan_body` found, with names; for both scanners. Raises: TrainingLogError: the log is damaged."""
     try:
         scan: Scan = scan_body()
     except ScanFailure as failure:
@@ -115,9 +107,9 @@ def interpret(
         contexts=_context_names(scan, name),
         observation_context=scan.observation_context,
         features={spec.name: arrays[spec.name] for spec in problem.observation_specs},
-        actions=scan.tensors[layout.action_index].reshape(-1),
+        actions=scan.tensors[-1].reshape(-1),
         outcomes=scan.outcomes,
-        extra_outputs={spec.name: arrays[spec.name] for spec in layout.tensors[observed : layout.action_index]},
+        extra_outputs={spec.name: arrays[spec.name] for spec in layout.tensors[observed:-1]},
     )
 
 
@@ -129,37 +121,32 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
     at = f"{name} at byte 0"
     header = _header_object(line, at)
     tensors = tuple(_tensor_spec(entry, at) for entry in header["features"])
-    observed = problem.observation_specs
-    if not tensors or tensors[-1] != problem.action_spec:
-        found = _describe(tensors[-1]) if tensors else "nothing"
-        wrong = f"the decision of {problem.name} is {_describe(problem.action_spec)}, this log's is {found}"
-        raise TrainingLogError(at, wrong, _OTHER_COMPILER)
-    for index, spec in enumerate(observed):
-        if index >= len(tensors) - 1 or tensors[index] != spec:
-            found = _describe(tensors[index]) if index < len(tensors) - 1 else "absent"
-            wrong = f"feature {index} of {problem.name} is {_describe(spec)}, in this log it is {found}"
+
+    def check(what: str, expected: TensorSpec | None, found: TensorSpec | None, verb: str, absent: str) -> None:
+        if found != expected:
+            wrong = f"{what} {_described(expected)}, {verb} {_described(found, absent)}"
             raise TrainingLogError(at, wrong, _OTHER_COMPILER)
+
+    decision = tensors[-1] if tensors else None
+    check(f"the decision of {problem.name} is", problem.action_spec, decision, "this log's is", "nothing")
+    for index, spec in enumerate(problem.observation_specs):
+        found = tensors[index] if index < len(tensors) - 1 else None
+        check(f"feature {index} of {problem.name} is", spec, found, "in this log it is", "absent")
     names = [spec.name for spec in tensors]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        wrong = f"the header names {twice!r} twice"
-        raise TrainingLogError(at, wrong, "rename that output in the model's output_spec.json")
-    if (default := problem.default_decision_spec) is not None and tensors[-2] != default:
-        wrong = (
-            f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}"
-        )
-        raise TrainingLogError(at, wrong, _OTHER_COMPILER)
-    score = header.get("score")
-    if score is not None and (logged := _tensor_spec(score, at)) != problem.logged_score_spec:
-        wanted = "absent" if problem.logged_score_spec is None else _describe(problem.logged_score_spec)
-        wrong = f"the score of {problem.name} is {wanted}, this log's is {_describe(logged)}"
-        raise TrainingLogError(at, wrong, _OTHER_COMPILER)
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        remedy = "rename that output in the model's output_spec.json"
+        raise TrainingLogError(at, f"the header names {twice!r} twice", remedy)
+    if (default := problem.default_decision_spec) is not None:
+        check(f"before the decision of {problem.name} stands", default, tensors[-2], "in this log", "")
+    score = None if header.get("score") is None else _tensor_spec(header["score"], at)
+    if score is not None:
+        check(f"the score of {problem.name} is", problem.logged_score_spec, score, "this log's is", "")
     checked_actions = problem.action_count if problem.action_spec.dtype == "int64" else None
-    return Layout(tensors, len(tensors) - 1, checked_actions or 0, score is not None)
+    return Layout(tensors, checked_actions or 0, score is not None)
 
 
 def check_interactive_header(line: bytes, problem: Problem, include_default: bool, name: str) -> None:
-    """Checks the header line of an interactive channel: exactly the problem's tensors, in its order, and its decision.
+    """Checks the header of an interactive channel: exactly the problem's tensors, in its order, and its decision.
 
     Raises: TrainingLogError: the header is not one, or declares other tensors.
     """
@@ -168,8 +155,8 @@ def check_interactive_header(line: bytes, problem: Problem, include_default: boo
     declared = (*header["features"], header.get("advice"))
     expected = (*problem.interactive_specs(include_default), problem.action_spec)
     for index in range(max(len(declared), len(expected))):
-        wanted = _describe(expected[index]) if index < len(expected) else "not known"
-        found = _describe(_tensor_spec(declared[index], at)) if index < len(declared) else "absent"
+        wanted = _described(expected[index]) if index < len(expected) else "not known"
+        found = _described(_tensor_spec(declared[index], at)) if index < len(declared) else "absent"
         if wanted != found:
             wrong = f"tensor {index} of {problem.name} is {wanted}, in this channel it is {found}"
             raise TrainingLogError(at, wrong, "use clang 22")
@@ -201,32 +188,29 @@ def _tensor_spec(entry: Any, at: str) -> TensorSpec:
         raise TrainingLogError(at, f"the header describes a tensor as {shown}: {error!r}", _COMPILE_AGAIN) from error
 
 
-def _describe(spec: TensorSpec) -> str:
-    return f"{spec.name} {LOG_TYPE_OF_NUMPY_NAME[spec.dtype]}{list(spec.shape)}"
-
-
-def _check_size(size: int, name: str) -> None:
-    if size == 0:
-        raise TrainingLogError(name, "is empty", _COMPILE_AGAIN)
-    if size > MAX_LOG_BYTES:
-        wrong = f"has {size} bytes, more than the {MAX_LOG_BYTES} allowed"
-        raise TrainingLogError(name, wrong, "leave this module out of the corpus")
+def _described(spec: TensorSpec | None, absent: str = "absent") -> str:
+    return absent if spec is None else f"{spec.name} {LOG_TYPE_OF_NUMPY_NAME[spec.dtype]}{list(spec.shape)}"
 
 
 def _split_header(start: bytes, name: str) -> tuple[bytes, int]:
     newline = start.find(b"\n", 0, MAX_HEADER_BYTES + 1)
     if newline < 0:
-        wrong = (
-            "has no header line"
-            if len(start) <= MAX_HEADER_BYTES
-            else f"has no newline in its first {MAX_HEADER_BYTES} bytes"
-        )
+        longer = len(start) > MAX_HEADER_BYTES
+        wrong = f"has no newline in its first {MAX_HEADER_BYTES} bytes" if longer else "has no header line"
         raise TrainingLogError(f"{name} at byte 0", wrong, _COMPILE_AGAIN)
     return start[:newline], newline + 1
 
 
-def is_context(entry: Any) -> bool:
-    """Whether a JSON value is the line of a context, {"context": NAME}."""
+def context_name(line: bytes) -> str | None:
+    """NAME of the line {"context": NAME}; None: it is another."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry["context"] if _is_context(entry) else None
+
+
+def _is_context(entry: Any) -> bool:
     return type(entry) is dict and entry.keys() == {"context"} and type(entry["context"]) is str
 
 
@@ -234,42 +218,19 @@ def _context_names(scan: Scan, name: str) -> list[str]:
     # One call of the JSON parser for all lines is ten times faster than one call per line.
     try:
         entries = json.loads(b"[" + b",".join(scan.context_lines) + b"]")
-        if len(entries) == len(scan.context_lines) and all(map(is_context, entries)):
+        if len(entries) == len(scan.context_lines) and all(map(_is_context, entries)):
             return [entry["context"] for entry in entries]
     except (ValueError, RecursionError):
         pass
     for line, offset in zip(scan.context_lines, scan.context_offsets):
-        try:
-            good = is_context(json.loads(line))
-        except (ValueError, RecursionError):
-            good = False
-        if not good:
+        if context_name(line) is None:
             wrong = f'the context line {line[:80]!r} is not {{"context":NAME}}'
             raise TrainingLogError(f"{name} at byte {offset}", wrong, _COMPILE_AGAIN)
     raise AssertionError("each context line is valid, all together are not")
 
 
-_WHAT_IS_WRONG = {
-    ScanError.TRUNCATED_LINE: "the log ends inside a line",
-    ScanError.LINE_TOO_LONG: "a line is longer than the 1 MiB allowed",
-    ScanError.UNKNOWN_LINE: "this is no context, observation or outcome line",
-    ScanError.TRUNCATED_TENSORS: "the log ends inside a tensor",
-    ScanError.MISSING_NEWLINE: "the newline after the tensors is missing",
-    ScanError.OBSERVATION_ORDER: "the observation does not have the number after the previous one's",
-    ScanError.OUTCOME_ORDER: "the outcome does not belong to the last observation",
-    ScanError.NO_CONTEXT_YET: "an observation or outcome comes before the first context",
-    ScanError.SCORE_NOT_DECLARED: "there is an outcome, but the header declares no score",
-    ScanError.CANNOT_READ: "reading failed",
-    ScanError.TOO_MANY_OBSERVATIONS: "the log grew while it was read",
-    ScanError.NO_MEMORY: "there is not enough memory",
-}
-
-
 def _explain(failure: ScanFailure, layout: Layout, name: str) -> TrainingLogError:
-    if failure.error == ScanError.ACTION_OUT_OF_RANGE:
-        wrong = f"the decision is not one of 0..{layout.action_count - 1}"
-    else:
-        wrong = _WHAT_IS_WRONG[failure.error]
+    wrong = failure.error.wrong.format(last_action=layout.action_count - 1)
     if failure.system_error:
         wrong += f": {os.strerror(failure.system_error)}"
     wrong += f" (after {failure.observations} whole observations)"

@@ -23,39 +23,39 @@ MIN_OBSERVATION_LINE_BYTES = 18
 
 
 class ScanError(enum.IntEnum):
-    """How a log can be damaged; numbers are those of training_log_reader.cc."""
+    """How a log can be damaged; numbers are those of training_log_reader.cc, texts are for messages."""
 
-    NONE = 0
-    TRUNCATED_LINE = 1
-    LINE_TOO_LONG = 2
-    UNKNOWN_LINE = 3
-    TRUNCATED_TENSORS = 4
-    MISSING_NEWLINE = 5
-    OBSERVATION_ORDER = 6
-    OUTCOME_ORDER = 7
-    NO_CONTEXT_YET = 8
-    SCORE_NOT_DECLARED = 9
-    ACTION_OUT_OF_RANGE = 10
-    CANNOT_READ = 11
-    TOO_MANY_OBSERVATIONS = 12
-    NO_MEMORY = 13
+    wrong: str
+
+    def __new__(cls, number: int, wrong: str = ""):
+        member = int.__new__(cls, number)
+        member._value_, member.wrong = number, wrong
+        return member
+
+    TRUNCATED_LINE = 1, "the log ends inside a line"
+    LINE_TOO_LONG = 2, "a line is longer than the 1 MiB allowed"
+    UNKNOWN_LINE = 3, "this is no context, observation or outcome line"
+    TRUNCATED_TENSORS = 4, "the log ends inside a tensor"
+    MISSING_NEWLINE = 5, "the newline after the tensors is missing"
+    OBSERVATION_ORDER = 6, "the observation does not have the number after the previous one's"
+    OUTCOME_ORDER = 7, "the outcome does not belong to the last observation"
+    NO_CONTEXT_YET = 8, "an observation or outcome comes before the first context"
+    SCORE_NOT_DECLARED = 9, "there is an outcome, but the header declares no score"
+    ACTION_OUT_OF_RANGE = 10, "the decision is not one of 0..{last_action}"
+    CANNOT_READ = 11, "reading failed"
+    TOO_MANY_OBSERVATIONS = 12, "the log grew while it was read"
+    NO_MEMORY = 13, "there is not enough memory"
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """What one observation of a log consists of.
+    """What one observation of a log consists of."""
 
-    Attributes:
-      tensors: all tensors of an observation, in the order of the log.
-      action_index: which of them is the decision.
-      action_count: int64 decisions must lie in [0, action_count); 0 when they are not checked.
-      has_score: whether outcome lines are allowed; an outcome is one float32.
-    """
-
-    tensors: tuple[TensorSpec, ...]
-    action_index: int
-    action_count: int
-    has_score: bool
+    tensors: tuple[
+        TensorSpec, ...
+    ]  #: all tensors of an observation, in the order of the log; the decision is the last.
+    action_count: int  #: int64 decisions must lie in [0, action_count); 0 when they are not checked.
+    has_score: bool  #: whether outcome lines are allowed; an outcome is one float32.
 
     @property
     def record_bytes(self) -> int:
@@ -71,29 +71,18 @@ class ScanFailure(Exception):
 
     def __init__(self, error: ScanError, offset: int, observations: int, system_error: int = 0):
         super().__init__(f"{error.name} at byte {offset} after {observations} observations")
-        self.error = error
-        self.offset = offset
-        self.observations = observations
-        self.system_error = system_error
+        self.error, self.offset, self.observations, self.system_error = error, offset, observations, system_error
 
 
 @dataclasses.dataclass(frozen=True)
 class Scan:
-    """What a scanner found: N observations in C contexts.
+    """What a scanner found: N observations in C contexts."""
 
-    Attributes:
-      context_lines: C context lines without newline, undecoded JSON.
-      context_offsets: C byte offsets of these lines in the log.
-      observation_context: int32 [N].
-      tensors: one array [N, *shape] for each tensor of the layout.
-      outcomes: float32 [C], NaN when the context has none.
-    """
-
-    context_lines: list[bytes]
-    context_offsets: list[int]
-    observation_context: np.ndarray
-    tensors: list[np.ndarray]
-    outcomes: np.ndarray
+    context_lines: list[bytes]  #: C context lines without newline, undecoded JSON.
+    context_offsets: list[int]  #: C byte offsets of these lines in the log.
+    observation_context: np.ndarray  #: int32 [N].
+    tensors: list[np.ndarray]  #: one array [N, *shape] for each tensor of the layout.
+    outcomes: np.ndarray  #: float32 [C], NaN when the context has none.
 
 
 # Where large pages begin to pay; arrays begin on cache lines.
@@ -134,13 +123,8 @@ class _Layout(ctypes.Structure):
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(locate.runfile(_LIBRARY)))
     library.mlgo_log_scan.restype = ctypes.POINTER(_Scan)
-    library.mlgo_log_scan.argtypes = [
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_int64,
-        ctypes.c_int64,
-        ctypes.POINTER(_Layout),
-    ]
+    c_int64 = ctypes.c_int64
+    library.mlgo_log_scan.argtypes = [ctypes.c_int, ctypes.c_char_p, c_int64, c_int64, ctypes.POINTER(_Layout)]
     library.mlgo_log_free.restype = None
     library.mlgo_log_free.argtypes = [ctypes.POINTER(_Scan)]
     return library
@@ -148,22 +132,18 @@ def _library() -> ctypes.CDLL:
 
 def _allocate(layout: Layout, capacity: int) -> list[np.ndarray]:
     """One array [capacity, *shape] per tensor. What is never written is never backed by memory, so slack is free."""
-    byte_counts = [capacity * spec.byte_count for spec in layout.tensors]
-    if sum(byte_counts) < _HUGE_BYTES:
+    if capacity * layout.record_bytes < _HUGE_BYTES:
         return [np.empty((capacity, *spec.shape), spec.dtype) for spec in layout.tensors]
-    # A mapping with 2 MiB pages has one fault per 2 MiB, not per 4 KiB: faults cost more than the copying.
-    block = mmap.mmap(
-        -1,
-        sum(-(-count // _ALIGNMENT) * _ALIGNMENT for count in byte_counts),
-        flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,  # shared memory, the default, has no such pages
-    )
+    ends = np.cumsum([-(-capacity * spec.byte_count // _ALIGNMENT) * _ALIGNMENT for spec in layout.tensors]).tolist()
+    # A mapping with 2 MiB pages has one fault per 2 MiB, not per 4 KiB: faults cost more than the copying. Shared
+    # memory, the default, has no such pages.
+    block = mmap.mmap(-1, ends[-1], flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a kernel without them is only slower
         block.madvise(mmap.MADV_HUGEPAGE)
-    tensors, offset = [], 0
-    for spec, count in zip(layout.tensors, byte_counts):
-        flat = np.frombuffer(block, spec.dtype, capacity * spec.element_count, offset)
+    tensors = []
+    for spec, begin in zip(layout.tensors, [0, *ends]):
+        flat = np.frombuffer(block, spec.dtype, capacity * spec.element_count, begin)
         tensors.append(flat.reshape(capacity, *spec.shape))
-        offset += -(-count // _ALIGNMENT) * _ALIGNMENT
     return tensors
 
 
@@ -182,7 +162,7 @@ def scan_file(descriptor: int, offset: int, body_bytes: int, layout: Layout) -> 
         destination=(ctypes.c_void_p * count)(*(tensor.ctypes.data for tensor in tensors)),
         observation_context=observation_context.ctypes.data,
         capacity=capacity,
-        action_tensor=layout.action_index,
+        action_tensor=count - 1,
         action_count=layout.action_count,
         has_score=int(layout.has_score),
     )

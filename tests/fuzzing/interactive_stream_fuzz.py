@@ -23,13 +23,8 @@ def _said(content: bytes, piece_bytes: int):
     """The observations, and the text of the error that ended them."""
     stream, seen = ObservationStream(PROBLEM, "channel"), []
     try:
-        position = 0
-        while position < len(content):
-            room = stream.room()
-            piece = content[position : position + min(piece_bytes, len(room))]
-            room[: len(piece)] = piece
-            stream.received(len(piece))
-            position += len(piece)
+        for position in range(0, len(content), piece_bytes):
+            stream.feed(content[position : position + piece_bytes])
             while (observation := stream.next_observation()) is not None:
                 features = [array.tobytes() for array in observation.features.values()]
                 seen.append((observation.context, observation.number, features))

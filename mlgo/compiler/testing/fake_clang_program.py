@@ -5,6 +5,7 @@ It is run by the test's interpreter without site packages: it may import only th
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import select
@@ -15,32 +16,11 @@ import time
 from typing import Any, NoReturn
 
 # cc1 options which the commands in `COMMAND` and of the built-in corpus use; everything else is refused.
-_KNOWN_WITH_VALUE = {
-    "-triple",
-    "-mllvm",
-    "-o",
-    "-x",
-    "-target-cpu",
-    "-tune-cpu",
-    "-mrelocation-model",
-    "-pic-level",
-    "-main-file-name",
-    "-target-feature",
-    "-opt-record-file",
-    "-opt-record-passes",
-    "-opt-record-format",
-}
-_KNOWN_PREFIXES = (
-    "-O",
-    "-f",
-    "-m",
-    "-disable-",
-    "-clear-",
-    "-discard-",
-    "-debugger-tuning=",
-    "-vectorize-",
-    "-pic-is-pie",
+_KNOWN_WITH_VALUE = set(
+    "-triple -mllvm -o -x -target-cpu -tune-cpu -mrelocation-model -pic-level -main-file-name -target-feature"
+    " -opt-record-file -opt-record-passes -opt-record-format".split()
 )
+_KNOWN_PREFIXES = tuple("-O -f -m -disable- -clear- -discard- -debugger-tuning= -vectorize- -pic-is-pie".split())
 
 _FORMATS = {"float": "<%df", "int64_t": "<%dq", "int32_t": "<%di"}
 
@@ -84,14 +64,10 @@ def _parse(arguments: list[str], settings: dict) -> dict:
             if "action" in parsed:
                 _fail(f"error: '{argument}' action ignored; '{parsed['action']}' action specified previously")
             parsed["action"] = argument
-        elif argument == "-emit-llvm-uselists":
-            pass
-        elif argument.startswith(_KNOWN_PREFIXES):
-            pass
-        elif argument.startswith("-"):
-            _fail(f"error: unknown argument: '{argument}'")
-        else:
+        elif not argument.startswith("-"):
             parsed["input"] = argument
+        elif argument != "-emit-llvm-uselists" and not argument.startswith(_KNOWN_PREFIXES):
+            _fail(f"error: unknown argument: '{argument}'")
     if parsed["-x"] != "ir" or parsed["input"] is None or parsed["-o"] is None or "action" not in parsed:
         _fail(f"error: fake clang needs -emit-obj or -emit-llvm-bc, -x ir, -o and an input; it got {arguments}")
     return parsed
@@ -132,9 +108,7 @@ def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy
         mask[-1] = 1
     record = b""
     for feature in features[:-1]:
-        size = 1
-        for dimension in feature["shape"]:
-            size *= dimension
+        size = math.prod(feature["shape"])
         if feature["name"] == settings["mask_feature"]:
             values: list[float] = [*mask]
         elif feature["name"] == settings["default_decision"]:
@@ -152,12 +126,16 @@ def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy
     return record
 
 
+def _context(name: str) -> bytes:
+    return json.dumps({"context": name}, separators=(",", ":")).encode() + b"\n"
+
+
 def _log(module: dict, policy: bytes, settings: dict) -> bytes:
     header = json.loads(settings["header"])
     features, has_score = header["features"], "score" in header
     parts = [settings["header"].encode()]
     for name, decisions in module["functions"].items():
-        parts.append(json.dumps({"context": name}, separators=(",", ":")).encode() + b"\n")
+        parts.append(_context(name))
         numbers = _Numbers(b"features", name.encode())
         policy_numbers = _Numbers(b"policy", name.encode(), policy)
         for index in range(decisions):
@@ -185,16 +163,16 @@ def _interactive(module: dict, base: str, include_default: bool, settings: dict)
     if behaviour == "endless_header":
         while True:
             outbound.write(b"{" * 65536)
-    if behaviour == "other_dtype":
+    if behaviour == "other_dtype":  # of its first feature
         described["features"][0]["type"] = "int32_t"
     elif behaviour == "unknown_feature":
         described["features"].append({"name": "moon_phase", "type": "float", "port": 0, "shape": [1]})
     outbound.write(b"hello\n" if behaviour == "garbage_header" else json.dumps(described).encode() + b"\n")
     answers = b""
     for name, decisions in module["functions"].items():
-        if behaviour == "header_twice":
+        if behaviour == "header_twice":  # as two advisors of one kind would
             outbound.write(json.dumps(described).encode() + b"\n")
-        outbound.write(json.dumps({"context": name}, separators=(",", ":")).encode() + b"\n")
+        outbound.write(_context(name))
         numbers = _Numbers(b"features", name.encode())
         for index in range(decisions):
             # The last tensor of what a log would hold is the decision.
@@ -226,7 +204,7 @@ def _interactive(module: dict, base: str, include_default: bool, settings: dict)
             answers += answer
             if behaviour == "crash_between":
                 _misbehave("crash")
-            if behaviour == "talkative":
+            if behaviour == "talkative":  # more than a pipe holds
                 os.write(2, b"warning: fake\n" * 20000)
     if behaviour == "trailing":
         outbound.write(b"goodbye")
@@ -263,8 +241,7 @@ def _misbehave(behaviour: str) -> None:
             _grandchild()
         time.sleep(3600)
     elif behaviour == "spin":
-        while True:
-            pass
+        _spend(10**9)
     elif behaviour == "chatter":
         while True:
             os.write(2, b"warning: fake\n" * 1000)
@@ -347,11 +324,8 @@ def _main(settings_path: str, arguments: list[str]) -> None:
     if behaviour != "no_object":
         with open(parsed["-o"], "wb") as file:
             # Optimising changes nothing: the module goes on to the next compile.
-            file.write(
-                content
-                if parsed["action"] == "-emit-llvm-bc"
-                else b"\x7fFAKE" + hashlib.sha256(content + policy + answers).digest()
-            )
+            made = b"\x7fFAKE" + hashlib.sha256(content + policy + answers).digest()
+            file.write(content if parsed["action"] == "-emit-llvm-bc" else made)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,7 @@ def install(directory: str | os.PathLike[str], deaths: int = 0) -> str:
     left = os.path.join(directory, "deaths")
     os.makedirs(left, exist_ok=True)
     for index in range(deaths):
-        with open(os.path.join(left, str(index)), "w", encoding="ascii"):
-            pass
+        os.mknod(os.path.join(left, str(index)))
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\nexec '{sys.executable}' -I -S '{os.path.realpath(__file__)}' '{left}' \"$@\"\n")
     os.chmod(path, 0o755)
@@ -74,11 +73,9 @@ def _texts(payload: bytes) -> list[bytes]:
 
 def _dies(deaths: str) -> bool:
     for name in os.listdir(deaths):
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(deaths, name))
             return True
-        except FileNotFoundError:
-            pass
     return False
 
 
@@ -96,9 +93,8 @@ def _finished(connection: socket.socket, child: int) -> bytes | None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    return (
-        None if gone else struct.pack("<qqqq", 1, status, int((usage.ru_utime + usage.ru_stime) * 1e6), usage.ru_maxrss)
-    )
+    cpu_microseconds = int((usage.ru_utime + usage.ru_stime) * 1e6)
+    return None if gone else struct.pack("<qqqq", 1, status, cpu_microseconds, usage.ru_maxrss)
 
 
 def _main(deaths: str, descriptor: int) -> None:

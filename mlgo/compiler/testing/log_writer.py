@@ -37,20 +37,21 @@ def header(problem: Problem, extra_outputs: tuple[TensorSpec, ...] = (), has_sco
     described: dict[str, Any] = {"features": [_tensor(spec) for spec in problem.logged_specs(extra_outputs)]}
     if has_score and problem.logged_score_spec is not None:
         described["score"] = _tensor(problem.logged_score_spec)
-    return json.dumps(described, separators=(",", ":")).encode() + b"\n"
+    return _line(described)
 
 
 def channel_header(problem: Problem, include_default: bool = False) -> bytes:
     """The header line that any clang writes into the interactive channel, with its newline."""
-    described = {
-        "features": [_tensor(spec) for spec in problem.interactive_specs(include_default)],
-        "advice": _tensor(problem.action_spec),
-    }
-    return json.dumps(described, separators=(",", ":")).encode() + b"\n"
+    features = [_tensor(spec) for spec in problem.interactive_specs(include_default)]
+    return _line({"features": features, "advice": _tensor(problem.action_spec)})
 
 
 def context(name: str) -> bytes:
-    return json.dumps({"context": name}, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    return _line({"context": name})
+
+
+def _line(described: dict[str, Any]) -> bytes:
+    return json.dumps(described, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 def observation(number: int, values: tuple[np.ndarray, ...]) -> bytes:

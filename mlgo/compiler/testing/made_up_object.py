@@ -30,26 +30,6 @@ def made_up_object(functions: Mapping[str, int]) -> bytes:
     table = bytes(_SECTION_BYTES)
     for name_offset, kind, flags, offset, size, link, info, alignment, entry in sections:
         table += struct.pack("<IIQQQQIIQQ", name_offset, kind, flags, 0, offset, size, link, info, alignment, entry)
-    header = struct.pack(
-        "<4s5B7xHHIQQQIHHHHHH",
-        b"\x7fELF",
-        2,
-        1,
-        1,
-        0,
-        0,
-        1,
-        62,
-        1,
-        0,
-        0,
-        offsets[-1],
-        0,
-        _HEADER_BYTES,
-        0,
-        0,
-        _SECTION_BYTES,
-        4,
-        3,
-    )
+    header = b"\x7fELF\2\1\1" + bytes(9)
+    header += struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, offsets[-1], 0, _HEADER_BYTES, 0, 0, _SECTION_BYTES, 4, 3)
     return header + b"".join(contents) + table

@@ -14,10 +14,7 @@ _NO_OUTCOME = np.float32(np.nan).tobytes()
 
 
 def scan(log: bytes, offset: int, layout: Layout) -> Scan:
-    """Scans log[offset:], the bytes after the header line.
-
-    Raises: ScanFailure: the log is damaged.
-    """
+    """Scans log[offset:], the bytes after the header line. Raises: ScanFailure: the log is damaged."""
     values: list[list[bytes]] = [[] for _ in layout.tensors]
     context_lines: list[bytes] = []
     context_offsets: list[int] = []
@@ -51,18 +48,16 @@ def scan(log: bytes, offset: int, layout: Layout) -> Scan:
             if next_observation is not None and number != next_observation:
                 raise fail(ScanError.OBSERVATION_ORDER, offset)
             record = read_tensors(body, layout.record_bytes)
-            position = 0
+            parts, position = [], 0
             for index, spec in enumerate(layout.tensors):
-                value = record[position : position + spec.byte_count]
-                if index == layout.action_index and layout.action_count:
-                    action = int.from_bytes(value[:8], "little", signed=True)
+                parts.append(record[position : position + spec.byte_count])
+                if index == len(layout.tensors) - 1 and layout.action_count:
+                    action = int.from_bytes(parts[-1][:8], "little", signed=True)
                     if not 0 <= action < layout.action_count:
                         raise fail(ScanError.ACTION_OUT_OF_RANGE, body + position)
                 position += spec.byte_count
-            position = 0
-            for index, spec in enumerate(layout.tensors):
-                values[index].append(record[position : position + spec.byte_count])
-                position += spec.byte_count
+            for column, part in zip(values, parts):
+                column.append(part)
             observation_context.append(len(context_lines) - 1)
             next_observation = number + 1
             offset = body + layout.record_bytes + 1

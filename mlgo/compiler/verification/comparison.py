@@ -2,11 +2,11 @@
 
 import dataclasses
 import enum
+import os
 import pathlib
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from mlgo.compiler.process import Confinement, run_confined
 from mlgo.corpus.elf import ElfError, ElfFile
@@ -21,16 +21,11 @@ _SECONDS = 300
 class Reason(enum.Enum):
     """Why a module is not the original's. The value is what reports print."""
 
-    #: Its object is not in the tree of the original build.
-    MISSING_ORIGINAL = "missing_original"
-    #: It did not compile.
+    MISSING_ORIGINAL = "missing_original"  #: its object is not in the tree of the original build.
     COMPILE_FAILED = "compile_failed"
-    #: Its command names a place outside the corpus.
-    NOT_SELF_CONTAINED = "not_self_contained"
-    #: .comment says that another compiler made the original.
-    OTHER_COMPILER = "other_compiler"
-    #: Some sections differ; the detail names them.
-    SECTIONS_DIFFER = "sections_differ"
+    NOT_SELF_CONTAINED = "not_self_contained"  #: its command names a place outside the corpus.
+    OTHER_COMPILER = "other_compiler"  #: .comment says that another compiler made the original.
+    SECTIONS_DIFFER = "sections_differ"  #: some sections differ; the detail names them.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,12 +38,9 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Comparer:
-    """Compares what is linked of objects, but for the sections in which clang embeds bitcode and command.
+    """Compares what is linked of objects, but for the sections in which clang embeds bitcode and command."""
 
-    Attributes: objcopy: llvm-objcopy, which takes those sections out: it renumbers what refers to the others.
-    """
-
-    objcopy: pathlib.Path
+    objcopy: pathlib.Path  #: llvm-objcopy, which takes those sections out: it renumbers what refers to the others.
     embedded: Sequence[str] = _EMBEDDED_BY_DEFAULT
 
     def difference(self, original: bytes, compiled: bytes) -> Difference | None:
@@ -103,68 +95,42 @@ def without_file_offsets(content: bytes) -> tuple | None:
     return (file.header, parts) if parts else None
 
 
-class _Section(NamedTuple):
-    """What is compared of a section."""
-
-    name: str
-    kind: int
-    flags: int
-    size: int
-    content: bytes
+#: Name of a section -> (kind, flags, size, content) of each with that name, in the object's order.
+_Sections = dict[str, list[tuple[int, int, int, bytes]]]
 
 
-def _parsed(content: bytes) -> tuple[_Section, ...] | None:
-    """The sections of the object in `content`, in their order; None: it is not ELF, or is damaged."""
+def _sections(content: bytes) -> _Sections | None:
+    """None: it is not ELF, or is damaged."""
+    found: _Sections = {}
     try:
         file = ElfFile.of_bytes(content)
-        return tuple(
-            _Section(name, one.kind, one.flags, one.size, file.content(one))
-            for name, one in zip(file.names(), file.sections)
-        )
+        for name, one in zip(file.names(), file.sections):
+            found.setdefault(name, []).append((one.kind, one.flags, one.size, file.content(one)))
     except ElfError:
         return None
+    return found
 
 
 def explain(original: bytes, compiled: bytes) -> Difference:
     """What is known about two objects that differ. Anything but ELF is only said to differ."""
-    ours, theirs = _parsed(compiled), _parsed(original)
+    ours, theirs = _sections(compiled), _sections(original)
     if ours is None or theirs is None:
-        position = next(
-            (at for at, (a, b) in enumerate(zip(original, compiled)) if a != b), min(len(original), len(compiled))
-        )
-        detail = (
-            f"{len(original)} bytes in the original, {len(compiled)} compiled, the first difference at byte {position}"
-        )
-        return Difference(Reason.SECTIONS_DIFFER, detail)
+        sizes = f"{len(original)} bytes in the original, {len(compiled)} compiled"
+        position = len(os.path.commonprefix([original, compiled]))
+        return Difference(Reason.SECTIONS_DIFFER, f"{sizes}, the first difference at byte {position}")
     was, now = _compilers(theirs), _compilers(ours)
     if was != now:
-        return Difference(
-            Reason.OTHER_COMPILER, f"the original was made by {was or 'unknown'}, this clang is {now or 'unknown'}"
-        )
-    differing = _differing_sections(theirs, ours)
-    return Difference(Reason.SECTIONS_DIFFER, _listed(differing) or "the order of sections or symbols")
+        detail = f"the original was made by {was or 'unknown'}, this clang is {now or 'unknown'}"
+        return Difference(Reason.OTHER_COMPILER, detail)
+    # In the original's order; those with "+" are only in the compiled object.
+    differing = [name for name, sections in theirs.items() if ours.get(name) != sections]
+    differing += [f"+{name}" for name in ours if name not in theirs]
+    more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    listed = ", ".join(differing[:_SHOWN]) + more
+    return Difference(Reason.SECTIONS_DIFFER, listed or "the order of sections or symbols")
 
 
-def _compilers(sections: Sequence[_Section]) -> str:
-    comments = (section.content for section in sections if section.name == ".comment")
+def _compilers(sections: _Sections) -> str:
+    comments = (content for _, _, _, content in sections.get(".comment", ()))
     words = {text.decode("utf-8", "replace") for content in comments for text in content.split(b"\0") if text}
     return ", ".join(sorted(words))
-
-
-def _differing_sections(original: Sequence[_Section], compiled: Sequence[_Section]) -> list[str]:
-    """Names of sections that differ, in the original's order; those with "+" are only in the compiled object."""
-    theirs, ours = _by_name(original), _by_name(compiled)
-    differing = [name for name, sections in theirs.items() if ours.get(name) != sections]
-    return differing + [f"+{name}" for name in ours if name not in theirs]
-
-
-def _by_name(sections: Sequence[_Section]) -> dict[str, list[_Section]]:
-    found: dict[str, list[_Section]] = {}
-    for section in sections:
-        found.setdefault(section.name, []).append(section)
-    return found
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

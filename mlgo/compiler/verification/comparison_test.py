@@ -77,10 +77,8 @@ class ComparisonTest(unittest.TestCase):
         self.assertRegex(found.detail, "made by .*clang version .*, this clang is unknown")
 
     def test_other_formats_only_differ(self):
-        self.assertEqual(
-            explain(b"MZ12345", b"MZ1x345").detail,
-            "7 bytes in the original, 7 compiled, the first difference at byte 3",
-        )
+        said = explain(b"MZ12345", b"MZ1x345").detail
+        self.assertEqual(said, "7 bytes in the original, 7 compiled, the first difference at byte 3")
 
     def test_damaged_objects_only_differ(self):
         content = self.compiled("-g")

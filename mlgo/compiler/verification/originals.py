@@ -1,5 +1,6 @@
 """Finds the original object of a module by the module's name."""
 
+import contextlib
 import functools
 import os
 import pathlib
@@ -62,13 +63,8 @@ def _member(directory: pathlib.Path, name: str) -> bytes | None:
 
 def _in_archive(path: pathlib.Path, label: str) -> bytes | None:
     """The member that extraction calls `label`: MEMBER, or as lld does `MEMBER at OFFSET` among namesakes."""
-    try:
-        with object_file.opened(str(path)) as span:
-            if not archive.is_archive(span.head(len(archive.MAGIC))):
-                return None
-            for member in archive.members(span):
-                if label in (member.name, f"{member.name} at {member.header}"):
-                    return span.read(member.start, member.size)
-    except LeftOut:
-        return None
+    with contextlib.suppress(LeftOut), object_file.opened(str(path)) as span:
+        for member in archive.members(span) if archive.is_archive(span.head(len(archive.MAGIC))) else ():
+            if label in (member.name, f"{member.name} at {member.header}"):
+                return span.read(member.start, member.size)
     return None

@@ -12,11 +12,8 @@ NATIVE, BITCODE = b"\x7fELF...", b"BC\xc0\xde..."
 def ar(*members: tuple[str, bytes]) -> bytes:
     archive = b"!<arch>\n"
     for name, content in members:
-        archive += (
-            f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode()
-            + content
-            + b"\n" * (len(content) % 2)
-        )
+        archive += f"{name + '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode()
+        archive += content + b"\n" * (len(content) % 2)
     return archive
 
 

@@ -1,19 +1,19 @@
 """Compiles a moved corpus, compares with the original objects or with the corpus in its own folder, and reports."""
 
 import collections
-import concurrent.futures
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mlgo.compiler.executor import CountingExecutor, Executor, LocalExecutor, Outcomes, available_cores
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
+from mlgo.compiler.executor import CountingExecutor, LocalExecutor, Outcomes, available_cores
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileOutcome, CompileRequest
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.corpus.corpus import (
     BITCODE_SUFFIX,
@@ -26,10 +26,13 @@ from mlgo.corpus.corpus import (
 )
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
+from mlgo.run.write_queue import read_ahead
 
 _LIMITS = CompileLimits()
 #: Differences that the text lists.
 _SHOWN = 20
+#: Comparisons that may wait.
+_AHEAD = 64
 
 #: The original object of a module, by the module's name; None: it is not there.
 Originals = Callable[[str], bytes | None]
@@ -42,8 +45,11 @@ class Verification:
     same: tuple[str, ...]
     different: dict[str, Difference]
 
-    def count(self, reason: Reason) -> int:
-        return sum(difference.reason == reason for difference in self.different.values())
+    @property
+    def counts(self) -> dict[str, int]:
+        """Modules by the reasons that there are, in their order."""
+        found = collections.Counter(difference.reason for difference in self.different.values())
+        return {reason.value: found[reason] for reason in Reason if found[reason]}
 
 
 def verify(
@@ -68,51 +74,39 @@ def verify(
     Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.
     """
     shown = shown or progress.Silent()
-    found = _Found([], _refused(corpus))
-    shown.advance(len(found.different))
-    usable = [module for module in corpus.modules if module.name not in found.different]
+    same: list[str] = []
+    different = _refused(corpus)
+    shown.advance(len(different))
+    usable = [module for module in corpus.modules if module.name not in different]
     compiles = CountingExecutor(LocalExecutor(workers), progress.tell)
+
+    def objects(modules: Iterable[Module]) -> Outcomes:
+        return compiles.run_ordered(
+            CompileRequest(clang, module, want_log=False, want_object=True, limits=limits) for module in modules
+        )
+
+    def difference(compiled: tuple[Module, CompileOutcome, CompileOutcome | None]) -> Difference | None:
+        return _difference(*compiled, originals, comparer)
+
+    def begun(module: Module) -> Module:
+        shown.advance(0, f"{len(different)} different, at {module.name}")
+        return module
+
     with moved(corpus) as copy:
-        moved_modules = [module for module in copy.modules if module.name not in found.different]
-        here = None if originals is not None else _objects(usable, clang, limits, compiles)
-        there = _objects(moved_modules, clang, limits, compiles)
-        with concurrent.futures.ThreadPoolExecutor(workers or available_cores()) as pool:
-            # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
-            waiting: collections.deque[tuple[str, concurrent.futures.Future]] = collections.deque()
-            for module in usable:
-                shown.advance(0, f"{found.note()}, at {module.name}")
-                outcome = next(there)
-                reference = next(here) if here is not None else None
-                answer = pool.submit(_difference, module, outcome, reference, originals, comparer)
-                waiting.append((module.name, answer))
-                while len(waiting) > 64:
-                    _settle(*waiting.popleft(), found, shown)
-            while waiting:
-                _settle(*waiting.popleft(), found, shown)
-    shown.advance(0, found.note())
+        here = itertools.repeat(None) if originals is not None else objects(usable)
+        there = objects(copy.select([module.name for module in usable]).modules)
+        # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
+        outcomes = zip(map(begun, usable), there, here)
+        compared = read_ahead(difference, outcomes, workers or available_cores(), _AHEAD)
+        for module, found in zip(usable, compared):
+            if found is None:
+                same.append(module.name)
+            else:
+                different[module.name] = found
+            shown.advance()
+    shown.advance(0, f"{len(different)} different")
     compiles.close()
-    return found.result()
-
-
-@dataclasses.dataclass
-class _Found:
-    """What a verification has found so far; fields as of Verification."""
-
-    same: list[str]
-    different: dict[str, Difference]
-
-    def add(self, name: str, difference: Difference | None) -> None:
-        if difference is None:
-            self.same.append(name)
-        else:
-            self.different[name] = difference
-
-    def note(self) -> str:
-        """A remark for the progress."""
-        return f"{len(self.different)} different"
-
-    def result(self) -> Verification:
-        return Verification(tuple(self.same), dict(sorted(self.different.items())))
+    return Verification(tuple(same), dict(sorted(different.items())))
 
 
 def _refused(corpus: Corpus) -> dict[str, Difference]:
@@ -120,8 +114,7 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
     found = {}
     for module in corpus.modules:
         try:
-            recorded = module.command
-            refused = recorded.refused
+            refused = module.command.refused
         except RunError as error:
             if corpus.command_override is not None:
                 raise  # It is the corpus's, not one module's.
@@ -129,36 +122,22 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
             subject = "its command" if isinstance(error, CorpusError) else error.subject
             found[module.name] = Difference(Reason.COMPILE_FAILED, f"{subject} {error.wrong}")
             continue
-        if not refused:
-            continue
-        if outside := recorded.places_outside():
-            found[module.name] = Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
-        else:
+        if refused:
             why = f"refused: its command has {', '.join(refused)}, which may do more than change code"
-            found[module.name] = Difference(Reason.COMPILE_FAILED, why)
+            found[module.name] = _not_self_contained(module) or Difference(Reason.COMPILE_FAILED, why)
     return found
-
-
-def _settle(name: str, answer, found: _Found, shown: progress.Progress) -> None:
-    found.add(name, answer.result())
-    shown.advance()
-
-
-def _objects(modules: Sequence[Module], clang: pathlib.Path, limits: CompileLimits, compiles: Executor) -> Outcomes:
-    requests = (CompileRequest(clang, module, want_log=False, want_object=True, limits=limits) for module in modules)
-    return compiles.run_ordered(requests)
 
 
 def _difference(
     module: Module,
-    outcome: CompileResult | CompileFailure,
-    reference: CompileResult | CompileFailure | None,
+    outcome: CompileOutcome,
+    reference: CompileOutcome | None,
     originals: Originals | None,
     comparer: Comparer,
 ) -> Difference | None:
     """Args: reference: the module's compile in its own folder; None: `originals` has what to compare with."""
-    if outside := module.command.places_outside():
-        return Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
+    if outside := _not_self_contained(module):
+        return outside
     if isinstance(outcome, CompileFailure):
         return _failed(outcome)
     if isinstance(reference, CompileFailure):
@@ -169,14 +148,18 @@ def _difference(
     except RunError as error:
         return Difference(Reason.MISSING_ORIGINAL, str(error))
     if original is None:
-        return Difference(
-            Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
-        )
+        wrong = "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
+        return Difference(Reason.MISSING_ORIGINAL, wrong)
     return comparer.difference(original, outcome.made_object)
 
 
 def _failed(failure: CompileFailure) -> Difference:
     return Difference(Reason.COMPILE_FAILED, f"{failure.kind.value}: {failure.detail}")
+
+
+def _not_self_contained(module: Module) -> Difference | None:
+    outside = module.command.places_outside()
+    return Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}") if outside else None
 
 
 @contextlib.contextmanager
@@ -219,25 +202,20 @@ def report_json(corpus: Corpus, clang: pathlib.Path, found: Verification, with_o
 
     Args: with_originals: whether the original build's objects were compared.
     """
+    try:
+        digest = corpus.digest
+    except CorpusError:  # A file of a module cannot be read, as the report says of that module.
+        digest = None
+    different = {name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()}
     version = subprocess.run([clang, "--version"], capture_output=True, text=True, errors="replace", check=False)
     return {
         "clang": version.stdout.partition("\n")[0],
         "compared_with": "original objects" if with_originals else "the corpus where it lies",
-        "corpus_digest": _digest(corpus),
-        "different": {
-            name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()
-        },
-        "reasons": _counts(found),
+        "corpus_digest": digest,
+        "different": different,
+        "reasons": found.counts,
         "same": list(found.same),
     }
-
-
-def _digest(corpus: Corpus) -> str | None:
-    """None: a file of a module cannot be read, as the report says of that module."""
-    try:
-        return corpus.digest
-    except CorpusError:
-        return None
 
 
 def report_lines(found: Verification, with_originals: bool) -> Iterator[str]:
@@ -248,10 +226,6 @@ def report_lines(found: Verification, with_originals: bool) -> Iterator[str]:
         yield f"and {len(found.different) - _SHOWN} more; --json=FILE has them all"
     total = len(found.same) + len(found.different)
     against = "the original objects" if with_originals else "themselves before the move"
-    failed = ", ".join(f"{count} {reason}" for reason, count in _counts(found).items())
+    failed = ", ".join(f"{count} {reason}" for reason, count in found.counts.items())
     same = f"done {len(found.same)} of {total} the same as {against}"
     yield same + (f", different: {failed}" if failed else "")
-
-
-def _counts(found: Verification) -> dict[str, int]:
-    return {reason.value: found.count(reason) for reason in Reason if found.count(reason)}

@@ -34,9 +34,8 @@ class VerifyTest(unittest.TestCase):
             subprocess.run([CLANG, *flags, "-c", source, "-o", folder / f"a b/{name}.bc"], check=True)
             (folder / f"a b/{name}.cmd").write_bytes(join_command(command))
         names = [f"a b/{name}" for name in commands]
-        (folder / "corpus_description.json").write_text(
-            json.dumps({"modules": names, "has_thinlto": False}), encoding="utf-8"
-        )
+        description = json.dumps({"modules": names, "has_thinlto": False})
+        (folder / "corpus_description.json").write_text(description, encoding="utf-8")
         return Corpus.load(folder)
 
     def reasons(self, corpus: Corpus, originals=None) -> dict[str, Reason]:
@@ -95,10 +94,8 @@ class VerifyTest(unittest.TestCase):
 
 class LinesTest(unittest.TestCase):
     def test_all_the_same(self):
-        self.assertEqual(
-            list(report_lines(Verification(("a", "b"), {}), with_originals=False)),
-            ["done 2 of 2 the same as themselves before the move"],
-        )
+        lines = list(report_lines(Verification(("a", "b"), {}), with_originals=False))
+        self.assertEqual(lines, ["done 2 of 2 the same as themselves before the move"])
 
     def test_the_first_differences_and_counts_by_reason(self):
         different = {f"m{index}\n": Difference(Reason.COMPILE_FAILED, "crash") for index in range(21)}
@@ -106,9 +103,8 @@ class LinesTest(unittest.TestCase):
         lines = list(report_lines(Verification(("a",), different), with_originals=True))
         self.assertEqual(lines[0], '"m0\\n": compile_failed: crash')
         self.assertEqual(lines[-2:-1], ["and 2 more; --json=FILE has them all"])
-        self.assertEqual(
-            lines[-1], "done 1 of 23 the same as the original objects, different: 21 compile_failed, 1 other_compiler"
-        )
+        counts = "different: 21 compile_failed, 1 other_compiler"
+        self.assertEqual(lines[-1], f"done 1 of 23 the same as the original objects, {counts}")
 
 
 if __name__ == "__main__":
