@@ -13,25 +13,18 @@ from mlgo.run.regular_file import read_file
 
 #: First bytes of a file, before the compressed part; the digit is the format's version.
 MAGIC = b"mlgo-arrays-1\n"
-
 #: Files that claim to hold more than this are refused. The largest module seen (SimplifyCFG) has 10 MB uncompressed.
 MAX_UNCOMPRESSED_BYTES = 8 * 1024**3
-
 #: The same for files that claim more than this many times their size: the decoder allocates what a file claims. Logs
 #: shrink to a 25th; a file of zeros may claim the free bytes.
 MAX_RATIO = 1000
 _RATIO_FREE_BYTES = 64 * 1024**2
-
 #: Place of the descriptor in a Zstandard frame, and the two bits of it whose damage a decoder does not notice:
 #: "reserved, unused" must be 0, and "content checksum" 1, as `encode` writes them (RFC 8878, section 3.1.1.1.1).
-_DESCRIPTOR = 4
-_UNGUARDED_BITS, _WRITTEN_BITS = 0b0001_0100, 0b0000_0100
-
+_DESCRIPTOR, _UNGUARDED_BITS, _WRITTEN_BITS = 4, 0b0001_0100, 0b0000_0100
 _DTYPES = ("<f4", "<f8", "<i4", "<i8", "|u1")
-
 #: Training logs are mostly zeros: level 1 makes them 25 times smaller at over 500 MB/s.
 _LEVEL = 1
-
 _REMEDY = "Delete it and run the same command again; it is then made again"
 
 
@@ -60,12 +53,7 @@ def read(path: pathlib.Path, what: str) -> dict[str, np.ndarray]:
 
 
 def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
-    """The arrays in `content`; they are read-only.
-
-    Args: what: the file, for messages.
-
-    Raises: RunError: the content is damaged or was not written by `encode`.
-    """
+    """The arrays in `content`, read-only. Raises: RunError: it is damaged or no file of `encode`; names it `what`."""
     if not content.startswith(MAGIC):
         raise RunError(what, "does not start like a file of arrays", _REMEDY)
     frame = content[len(MAGIC) :]
@@ -81,13 +69,12 @@ def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
         header = raw[: max(raw.find(b"\n"), 0)]
         arrays, offset = {}, len(header) + 1
         for entry in json.loads(header):
-            if entry["dtype"] not in _DTYPES or not all(isinstance(n, int) and n >= 0 for n in entry["shape"]):
+            name, dtype, shape = entry["name"], entry["dtype"], entry["shape"]
+            possible = dtype in _DTYPES and all(isinstance(n, int) and n >= 0 for n in shape)
+            if not possible or math.prod(shape) > len(raw) or name in arrays:
                 raise RunError(what, f"describes an impossible array {str(entry):.200}", _REMEDY)
-            count = math.prod(entry["shape"])
-            if count > len(raw) or entry["name"] in arrays:
-                raise RunError(what, f"describes an impossible array {str(entry):.200}", _REMEDY)
-            array = np.frombuffer(raw, entry["dtype"], count, offset)
-            arrays[entry["name"]] = array.reshape(entry["shape"])
+            array = np.frombuffer(raw, dtype, math.prod(shape), offset)
+            arrays[name] = array.reshape(shape)
             offset += array.nbytes
     except (zstandard.ZstdError, ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         raise RunError(what, f"is damaged: {error}", _REMEDY) from error

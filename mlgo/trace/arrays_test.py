@@ -1,4 +1,4 @@
-"""Tests of mlgo.trace.arrays."""
+"""Round trips of arrays, and that damage and hostile content is one sentence."""
 
 import json
 import unittest
@@ -6,6 +6,7 @@ import unittest
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
+import zstandard
 
 from mlgo.run.exit_codes import RunError
 from mlgo.trace import arrays
@@ -36,70 +37,60 @@ class ArraysTest(unittest.TestCase):
         read = arrays.decode(arrays.encode({"x": bits.view(np.float32)}), "file")
         self.assertEqual(read["x"].tobytes(), bits.tobytes())
 
+    def refused(self, content: bytes, message: str) -> None:
+        with self.assertRaisesRegex(RunError, f"^file: {message}.*Delete it"):
+            arrays.decode(content, "file")
+
     @hypothesis.settings(deadline=None, max_examples=100)
     @hypothesis.given(st.data())
     def test_any_damage_is_an_error_that_names_the_file(self, data):
         content = bytearray(arrays.encode({"x": np.arange(5), "y": np.zeros((2, 2), np.float32)}))
         place = data.draw(st.integers(0, len(content) - 1))
         content[place] ^= data.draw(st.integers(1, 255))
-        with self.assertRaisesRegex(RunError, "^file: .*Delete it"):
-            arrays.decode(bytes(content), "file")
+        self.refused(bytes(content), "")
 
     def test_every_damaged_bit_is_an_error(self):
         content = arrays.encode({"x": np.arange(5), "y": np.zeros((2, 2), np.float32)})
         for bit in range(8 * len(content)):
             damaged = bytearray(content)
             damaged[bit // 8] ^= 1 << bit % 8
-            with self.subTest(byte=bit // 8, bit=bit % 8), self.assertRaisesRegex(RunError, "^file: .*Delete it"):
-                arrays.decode(bytes(damaged), "file")
+            with self.subTest(byte=bit // 8, bit=bit % 8):
+                self.refused(bytes(damaged), "")
 
     def test_truncation_is_an_error_at_every_length(self):
         content = arrays.encode({"x": np.arange(50)})
         for length in range(len(content)):
-            with self.assertRaisesRegex(RunError, "^file: (is damaged: |does not start like ).*Delete it"):
-                arrays.decode(content[:length], "file")
+            self.refused(content[:length], "(is damaged: |does not start like )")
 
     def test_huge_claims_are_refused_before_memory_is_taken(self):
-        import zstandard  # pylint: disable=import-outside-toplevel
-
         frame = bytearray(zstandard.ZstdCompressor(level=1).compress(b"\0" * (1 << 20)))
         # A frame header may claim any size: eight bytes, little-endian, after magic and descriptor.
         frame[4:] = bytes([0b11100000]) + (1 << 60).to_bytes(8, "little") + bytes(frame[9:])
-        with self.assertRaisesRegex(RunError, "claims 1152921504606846976 bytes"):
-            arrays.decode(arrays.MAGIC + bytes(frame), "file")
+        self.refused(arrays.MAGIC + bytes(frame), "claims 1152921504606846976 bytes")
 
     def test_a_small_file_that_claims_gigabytes_is_refused(self):
         content = arrays.encode({"x": np.zeros(1 << 28, np.uint8)})
         self.assertLess(len(content), 100_000)
-        with self.assertRaisesRegex(RunError, "^file: claims 268435.* bytes, where 0 to .* are allowed. Delete it"):
-            arrays.decode(content, "file")
+        self.refused(content, "claims 268435.* bytes, where 0 to .* are allowed.")
 
     def test_impossible_descriptions_are_refused(self):
-        import zstandard  # pylint: disable=import-outside-toplevel
-
-        entries: tuple[tuple[object, str], ...] = (
-            ({"name": "x", "dtype": "<f4", "shape": [2**62, 2**62]}, "describes an impossible array"),
-            ({"name": "x", "dtype": "<f4", "shape": [2**62, 0, 2**62]}, "is damaged: "),
-            ({"name": "x", "dtype": "<f4", "shape": [-1]}, "describes an impossible array"),
-            ({"name": "x", "dtype": "|O", "shape": [1]}, "describes an impossible array"),
-            ({"name": [], "dtype": "<f4", "shape": [1]}, "is damaged: "),
+        impossible, damaged = "describes an impossible array", "is damaged: "
+        small: dict[str, object] = {"name": "x", "dtype": "<f4", "shape": [1]}
+        cases: list[tuple[list, str]] = [([small] * 2, impossible)]
+        for entry, message in (
+            ({**small, "shape": [2**62, 2**62]}, impossible),
+            ({**small, "shape": [2**62, 0, 2**62]}, damaged),
+            ({**small, "shape": [-1]}, impossible),
+            ({**small, "dtype": "|O"}, impossible),
+            ({**small, "name": []}, damaged),
             ({"dtype": "<f4", "shape": [1]}, "is damaged: 'name'"),
-            ([], "is damaged: "),
-        )
-        for entry, message in entries:
-            for described in ([entry], [{"name": "y", "dtype": "|u1", "shape": [0]}, entry]):
-                with self.subTest(described):
-                    raw = json.dumps(described).encode() + b"\n" + bytes(8)
-                    content = arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(raw)
-                    with self.assertRaisesRegex(RunError, f"^file: {message}.*Delete it"):
-                        arrays.decode(content, "file")
-        twice = [{"name": "x", "dtype": "<f4", "shape": [1]}] * 2
-        raw = json.dumps(twice).encode() + b"\n" + bytes(8)
-        with self.assertRaisesRegex(RunError, "describes an impossible array"):
-            arrays.decode(arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(raw), "file")
-        nested = b"[" * 100_000 + b"\n"
-        with self.assertRaisesRegex(RunError, "^file: is damaged: "):
-            arrays.decode(arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(nested), "file")
+            ([], damaged),
+        ):
+            cases += [([entry], message), ([{"name": "y", "dtype": "|u1", "shape": [0]}, entry], message)]
+        raws = [(json.dumps(described).encode() + b"\n" + bytes(8), message) for described, message in cases]
+        for raw, message in (*raws, (b"[" * 100_000 + b"\n", damaged)):
+            with self.subTest(raw[:80]):
+                self.refused(arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(raw), message)
 
     def test_objects_cannot_be_stored(self):
         with self.assertRaisesRegex(ValueError, "array 'x': dtype object cannot be stored"):

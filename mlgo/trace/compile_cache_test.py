@@ -47,12 +47,11 @@ class CompileCacheTest(unittest.TestCase):
         self.known = CompileCache(Cache(self.folder / "cache", 10**9), {"clang": "1"})
 
     def corpus(self, name: str, behaviours: dict[str, str]) -> Corpus:
-        modules = {
-            module: fake_clang.FakeModule.bitcode(
-                {"f": 3} if behaviour != "idle" else {"f": 0}, behaviour.replace("idle", "good")
-            )
-            for module, behaviour in behaviours.items()
-        }
+        """A corpus of modules with these behaviours; "idle": good and without a decision."""
+        modules = {}
+        for module, behaviour in behaviours.items():
+            idle = behaviour == "idle"
+            modules[module] = fake_clang.FakeModule.bitcode({"f": 0 if idle else 3}, "good" if idle else behaviour)
         (self.folder / name).mkdir()
         return Corpus.load(fake_clang.write_corpus(self.folder / name, modules))
 
@@ -60,9 +59,8 @@ class CompileCacheTest(unittest.TestCase):
         """What was compiled for a trace in folder `name`, and the trace."""
         self.executor.compiled.clear()
         folder = self.folder / name
-        (known or self.known).traced(
-            folder, corpus, None, True, lambda: trace_corpus(folder, corpus, self.setup_used, name)
-        )
+        work = functools.partial(trace_corpus, folder, corpus, self.setup_used, name)
+        (known or self.known).traced(folder, corpus, None, True, work)
         return sorted(self.executor.compiled), Trace.load(folder, corpus)
 
     def test_traces(self):
@@ -72,8 +70,7 @@ class CompileCacheTest(unittest.TestCase):
         compiled, second = self.traced("second", corpus)
         self.assertEqual(compiled, ["c"], "what failed is tried again, and nothing else")
         self.assertEqual(first.records, second.records)
-        files = ["modules/a/x.arrays", "modules/a/x.json", "modules/b.json"]
-        for name in files:
+        for name in ("modules/a/x.arrays", "modules/a/x.json", "modules/b.json"):
             self.assertEqual((self.folder / "first" / name).read_bytes(), (self.folder / "second" / name).read_bytes())
 
     def test_modules_that_an_interrupted_run_finished_reach_the_cache_when_it_is_resumed(self):
@@ -106,21 +103,8 @@ class CompileCacheTest(unittest.TestCase):
 
     def test_this_program_has_the_reader_of_logs_and_the_scores(self):
         found = {f"{name}/{path.name}" for name in code.COMPILES for path in code.code_files(name)}
-        expected = {
-            "compiler/libtraining_log_reader.so",
-            "corpus/command.py",
-            "score/problem_score.py",
-            "trace/trace.py",
-        }
-        self.assertEqual(expected - found, set())
-
-    def test_what_an_interrupted_run_has_finished_is_kept_too(self):
-        corpus = self.corpus("corpus", {"a": "good", "b": "good"})
-        first = corpus.select(["a"])
-        folder = self.folder / "first"
-        trace_corpus(folder, first, self.setup_used, "interrupted")
-        self.assertEqual(self.traced("first", corpus)[0], ["b"])
-        self.assertEqual(self.traced("second", corpus)[0], [])
+        library = "compiler/libtraining_log_reader.so"
+        self.assertLessEqual({library, "corpus/command.py", "score/problem_score.py", "trace/trace.py"}, found)
 
     def test_optimised_modules(self):
         corpus = self.corpus("corpus", {"a": "good", "b": "crash"})

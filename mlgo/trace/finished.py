@@ -2,7 +2,6 @@
 
 import collections
 import dataclasses
-import os
 import pathlib
 from collections.abc import Iterable
 
@@ -24,19 +23,16 @@ def open_trace(folder: pathlib.Path, flag: str) -> tuple[Trace, Problem, manifes
     remedy = "Give an --output_path that //mlgo:generate_default_trace has finished, or trace/train of a training run"
     if not (folder / "modules").is_dir() and (folder / "trace" / "default" / "modules").is_dir():
         folder = folder / "trace" / "default"
-    stage = manifest.read(folder) if (folder / "modules").is_dir() else None
-    name = stage.configuration.get("problem") if stage else None
-    if stage is None or not isinstance(name, str):
+    stage, name = _problem_of(folder) if (folder / "modules").is_dir() else (None, None)
+    if stage is None or name is None:
         raise RunError(f"{flag}={folder}", "is no finished trace", remedy)
     try:
         problem = load_problem(name)
     except ValueError as error:
         raise RunError(f"{flag}={folder}", str(error), remedy) from error
     modules = folder / "modules"
-    names = []
-    for directory, _, files in os.walk(modules):
-        names += [os.path.relpath(os.path.join(directory, file), modules) for file in files if file.endswith(_SUFFIX)]
-    names = sorted(name.removesuffix(_SUFFIX) for name in names)
+    paths = filter(pathlib.Path.is_file, modules.rglob(f"*{_SUFFIX}"))
+    names = sorted(path.relative_to(modules).as_posix().removesuffix(_SUFFIX) for path in paths)
     trace = Trace(folder, {name: read_record(modules / f"{name}{_SUFFIX}") for name in names})
     if not trace.traced:
         raise RunError(f"{flag}={folder}", "has no module with a decision", remedy, ExitCode.NOTHING_PRODUCED)
@@ -58,24 +54,24 @@ class DecisionCounts:
 
 def stage_folders(folder: pathlib.Path) -> list[pathlib.Path]:
     """The traces at `folder`: a trace's own folder, or that of a run, which has several. Raises: RunError: none."""
-    found = (
-        [folder] if (folder / "modules").is_dir() else sorted(path.parent for path in folder.glob("trace/*/modules"))
-    )
-    if not found:
-        wrong = "holds no trace"
-        raise RunError(f"--trace={folder}", wrong, "give the --output_dir of a training run, or a trace below it")
-    return found
+    if (folder / "modules").is_dir():
+        return [folder]
+    if found := sorted(path.parent for path in folder.glob("trace/*/modules")):
+        return found
+    remedy = "give the --output_dir of a training run, or a trace below it"
+    raise RunError(f"--trace={folder}", "holds no trace", remedy)
 
 
 def count_decisions(folders: Iterable[pathlib.Path], modules: Iterable[str]) -> dict[str, DecisionCounts]:
-    """Counts by name of the problem, over all `folders`; a module in several traces of a problem counts once.
-
-    Raises: RunError: a trace is unfinished or damaged.
-    """
+    """Counts by problem; a module in several traces of one counts once. Raises: RunError: unfinished or damaged."""
     names = list(modules)
     by_problem: dict[str, list[pathlib.Path]] = collections.defaultdict(list)
     for folder in folders:
-        by_problem[_problem_of(folder)].append(folder)
+        _, problem = _problem_of(folder)
+        if problem is None:
+            remedy = "let the run that makes it finish first"
+            raise RunError(f"trace {folder}", "is not finished, or is no trace", remedy)
+        by_problem[problem].append(folder)
     return {problem: _count(traces, names) for problem, traces in sorted(by_problem.items())}
 
 
@@ -83,7 +79,7 @@ def _count(traces: list[pathlib.Path], names: list[str]) -> DecisionCounts:
     outcomes = collections.Counter({**{outcome.value: 0 for outcome in Outcome}, "not in the trace": 0})
     decisions = functions = elsewhere = 0
     for name in names:
-        paths = (trace / "modules" / f"{name}.json" for trace in traces)
+        paths = (trace / "modules" / f"{name}{_SUFFIX}" for trace in traces)
         path = next((path for path in paths if path.exists()), None)
         if path is None:
             outcomes["not in the trace"] += 1
@@ -97,9 +93,8 @@ def _count(traces: list[pathlib.Path], names: list[str]) -> DecisionCounts:
     return DecisionCounts(decisions, functions, elsewhere, dict(outcomes))
 
 
-def _problem_of(folder: pathlib.Path) -> str:
+def _problem_of(folder: pathlib.Path) -> tuple[manifest.Manifest | None, str | None]:
+    """The manifest of a finished trace and the name of its problem."""
     stage = manifest.read(folder)
-    problem = stage.configuration.get("problem") if stage else None
-    if not isinstance(problem, str):
-        raise RunError(f"trace {folder}", "is not finished, or is no trace", "let the run that makes it finish first")
-    return problem
+    name = stage.configuration.get("problem") if stage else None
+    return stage, name if isinstance(name, str) else None

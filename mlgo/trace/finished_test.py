@@ -61,16 +61,11 @@ class CountDecisionsTest(TracesTestCase):
         self.trace("trace/held_out", {"c": ModuleRecord(Outcome.FAILED, "crash"), "other": traced})
         self.trace("inlining", {"b": traced}, "inlining_for_size")
         folders = [*stage_folders(self.root), *stage_folders(self.root / "inlining")]
+        outcomes = ("traced", "no decisions", "failed", "not in the trace")
+        expected = {"inlining_for_size": (1, 0, 0, 3), "regalloc_eviction": (1, 1, 1, 1)}
         self.assertEqual(
             count_decisions(folders, ["a/x", "b", "c", "d"]),
-            {
-                "inlining_for_size": DecisionCounts(
-                    7, 2, 0, {"traced": 1, "no decisions": 0, "failed": 0, "not in the trace": 3}
-                ),
-                "regalloc_eviction": DecisionCounts(
-                    7, 2, 0, {"traced": 1, "no decisions": 1, "failed": 1, "not in the trace": 1}
-                ),
-            },
+            {problem: DecisionCounts(7, 2, 0, dict(zip(outcomes, modules))) for problem, modules in expected.items()},
         )
 
     def test_records_of_code_sizes_hold_functions_without_decisions(self):

@@ -5,6 +5,7 @@ cheaper (LLVM's SimplifyCFG.cpp at -O2: 6.9 CPU s in full, 1.8 from here). It ch
 test checks: the bitcode keeps the order of use lists (`-emit-llvm-uselists`). Without it, two of four modules differed.
 """
 
+import contextlib
 import pathlib
 import tempfile
 from collections.abc import Mapping
@@ -23,7 +24,6 @@ from mlgo.trace.setup import CompileSetup
 KEEP_USE_LISTS_FLAG = "-emit-llvm-uselists"
 #: cc1 flags, after the module's own: stop after the optimiser and write its result.
 OPTIMISE_FLAGS = ("-emit-llvm-bc", KEEP_USE_LISTS_FLAG)
-
 #: cc1 flag of the modules made here: run no IR pass again, generate code.
 CODE_GENERATION_FLAG = "-disable-llvm-passes"
 
@@ -42,8 +42,7 @@ def optimise_corpus(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, t
             setup.request(module, want_log=False, want_object=True, extra_flags=OPTIMISE_FLAGS) for module in left
         )
         shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-        outcomes = setup.run_ordered(requests)
-        try:
+        with contextlib.closing(shown), contextlib.closing(setup.run_ordered(requests)) as outcomes:
             for module, outcome in zip(left, outcomes, strict=True):
                 if isinstance(outcome, CompileFailure):
                     failures.add(module.name, outcome.kind.value, outcome.detail)
@@ -53,9 +52,6 @@ def optimise_corpus(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, t
                     recorded = (*words, CODE_GENERATION_FLAG)
                     writer.add(module.name, outcome.made_object, recorded, licence=module.licence)
                 shown.advance(1, failures.describe() if failures.failed else "")
-        finally:
-            outcomes.close()
-            shown.close()
         for name in corpus.carried_files:
             copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
         written = writer.finish()

@@ -23,25 +23,18 @@ DEFAULT_MAX_FAILURE_RATIO = 0.1
 class Outcome(enum.Enum):
     """The outcome of a module. Files and summaries hold the value."""
 
-    #: Decisions were recorded.
-    TRACED = "traced"
-    #: The compile succeeded and made no decision.
-    NO_DECISIONS = "no decisions"
-    #: The compile failed; the record says how.
-    FAILED = "failed"
+    TRACED = "traced"  #: decisions were recorded.
+    NO_DECISIONS = "no decisions"  #: the compile succeeded and made no decision.
+    FAILED = "failed"  #: the compile failed; the record says how.
 
 
 @dataclasses.dataclass(frozen=True)
 class ModuleRecord:
-    """The record of one module.
-
-    Attributes:
-      failure_kind: such as "crash"; None unless it failed.
-      functions: the scores of its functions, by name.
-    """
+    """The record of one module."""
 
     outcome: Outcome
-    failure_kind: str | None = None
+    failure_kind: str | None = None  #: such as "crash"; None unless it failed.
+    #: the scores of its functions, by name.
     functions: Mapping[str, FunctionScore] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
@@ -67,10 +60,7 @@ def write_record(path: pathlib.Path, record: ModuleRecord) -> None:
 
 
 def read_record(path: pathlib.Path) -> ModuleRecord:
-    """The record in `path`.
-
-    Raises: RunError: it is absent or not a record.
-    """
+    """The record in `path`. Raises: RunError: it is absent or not a record."""
     content = files.read_json(path, "module record", _REMEDY)
     try:
         functions = {sys.intern(name): _score(*parts) for name, parts in content["functions"].items()}
@@ -78,6 +68,11 @@ def read_record(path: pathlib.Path) -> ModuleRecord:
         return ModuleRecord(Outcome(content["outcome"]), kind if kind is None else _text(kind), functions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunError(f"module record ({path})", f"is not one: {error!r}", _REMEDY) from error
+
+
+def is_done(path: pathlib.Path) -> bool:
+    """Whether `path` holds a record, and not one of a failure, which another run might not have."""
+    return path.exists() and read_record(path).outcome is not Outcome.FAILED
 
 
 def _parts(score: FunctionScore) -> list[Any]:
@@ -88,12 +83,10 @@ def _parts(score: FunctionScore) -> list[Any]:
 
 
 def _score(decisions: Any, score: Any, comdat: Any = None, fold: Any = None) -> FunctionScore:
-    """The score of a function from JSON values. Raises: TypeError, ValueError: they are no score.
-
-    Equal names are one object: modules share most of them, and a run holds the records of all modules.
-    """
+    """The score of a function from JSON values. Raises: TypeError, ValueError: they are no score."""
     if type(decisions) is not int or type(score) not in (int, float):
         raise TypeError(f"{decisions!r:.40} decisions and the score {score!r:.40} are not numbers")
+    # Equal names are one object: modules share most of them, and a run holds the records of all modules.
     known = [text if text is None else sys.intern(_text(text)) for text in (comdat, fold)]
     return FunctionScore(decisions, score, *known)
 
@@ -106,25 +99,19 @@ def _text(value: Any) -> str:
 
 
 class FailureLimit:
-    """Counts the failures of a stage and ends the run when they are more than allowed.
+    """Counts the failures of a `stage` and ends the run when they are more than allowed.
 
-    Args:
-      stage: for messages: "trace".
-      max_ratio: allowed failures as a part of `total`, in [0, 1]. Above 0, one failure is always allowed, so that a
-        stage of few modules does not end with the first; the failure of all modules is never allowed.
+    Args: max_ratio: allowed failures as a part of `total`, in [0, 1]. Above 0, one failure is always allowed, so that a
+      stage of few modules does not end with the first; the failure of all modules is never allowed.
     """
 
     def __init__(self, stage: str, total: int, max_ratio: float):
         self._stage, self._total, self._max_ratio = stage, total, max_ratio
-        self._failed: dict[str, str] = {}
+        #: Kind of failure by module name.
+        self.failed: dict[str, str] = {}
         # Counted as they come: the summary is shown after every module.
         self._kinds: collections.Counter[str] = collections.Counter()
-        self._first_detail = ""
-
-    @property
-    def failed(self) -> Mapping[str, str]:
-        """Kind of failure by module name."""
-        return self._failed
+        self._first = ""
 
     def add(self, name: str, kind: str, detail: str = "") -> None:
         """Counts the failure of module `name` and prints it.
@@ -132,24 +119,23 @@ class FailureLimit:
         Raises: RunError: more modules have failed than allowed, or all have.
         """
         tell(f"{self._stage}: failed: {name}: {kind}: {detail}")
-        self._kinds[kind] += name not in self._failed
-        self._failed[name] = kind
-        if len(self._failed) == 1:
-            self._first_detail = detail
-        if len(self._failed) == self._total:
+        self._kinds[kind] += name not in self.failed
+        self.failed[name] = kind
+        failed = len(self.failed)
+        if failed == 1:
+            self._first = f"{name}: {kind}: {detail}" if detail else f"{name}: {kind}"
+        if failed == self._total:
             self._refuse(f"all {self._total} modules failed")
         allowed = max(1, math.floor(self._max_ratio * self._total)) if self._max_ratio > 0 else 0
-        if len(self._failed) > allowed:
+        if failed > allowed:
             self._refuse(f"more than {allowed} of {self._total} modules failed")
 
     def describe(self) -> str:
         """A summary: "2 failed: crash 1, timeout 1 (first: a/b.cpp: crash)", or "0 failed"."""
-        if not self._failed:
+        if not self.failed:
             return "0 failed"
         counts = ", ".join(f"{kind} {count}" for kind, count in sorted(self._kinds.items()))
-        name, kind = next(iter(self._failed.items()))
-        detail = f": {self._first_detail}" if self._first_detail else ""
-        return f"{len(self._failed)} failed: {counts} (first: {name}: {kind}{detail})"
+        return f"{len(self.failed)} failed: {counts} (first: {self._first})"
 
     def _refuse(self, wrong: str) -> None:
         remedy = "Look at the first failure; if failures are expected, raise --max_failure_ratio"

@@ -18,7 +18,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.run.quiet import quiet_libraries
-from mlgo.score.function_scores import FunctionScore, score_ratio
+from mlgo.score.function_scores import score_ratio
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.trace import Decisions, Trace
 
@@ -65,9 +65,9 @@ def _sequences(
 ) -> Iterator[tuple[int, int, float]]:
     """(first decision, one behind the last, reward) of each example."""
     if not isinstance(problem.score, LoggedScore):
-        totals = [sum(score.score for score in record.functions.values()) for record in (default, found)]
+        before, after = (sum(score.score for score in record.functions.values()) for record in (default, found))
         if default.functions:
-            yield 0, len(decisions.actions), _reward(totals[0], totals[1], problem)
+            yield 0, len(decisions.actions), _reward(before, after, problem)
         return
     if not decisions.contexts:
         wrong = "has no names of functions, for an earlier version recorded it"
@@ -76,9 +76,8 @@ def _sequences(
     starts = [0, *(np.flatnonzero(np.diff(context)) + 1).tolist()]
     for begin, end in zip(starts, [*starts[1:], len(context)]):
         name = decisions.contexts[context[begin]]
-        one, other = default.functions.get(name), found.functions.get(name)
-        if isinstance(one, FunctionScore) and isinstance(other, FunctionScore):
-            yield begin, end, _reward(one.score, other.score, problem)
+        if name in default.functions and name in found.functions:
+            yield begin, end, _reward(default.functions[name].score, found.functions[name].score, problem)
 
 
 def _reward(default: float, found: float, problem: Problem) -> float:

@@ -22,11 +22,7 @@ from mlgo.trace.trace import Trace
 _CONTEXT = [0, 0, 0, 2, 2]
 #: Names as ml-compiler-opt's signature specs and LLVM have them; eviction's are vectors of 33 there.
 _PEERS_NAMES: dict[str, dict[str, tuple[tf.DType, tuple[int, ...]]]] = {
-    INLINING.name: {
-        "caller_users": (tf.int64, ()),
-        "cost_estimate": (tf.int64, ()),
-        "inlining_decision": (tf.int64, ()),
-    },
+    INLINING.name: dict.fromkeys(("caller_users", "cost_estimate", "inlining_decision"), (tf.int64, ())),
     EVICTION.name: {
         "mask": (tf.int64, (33,)),
         "max_stage": (tf.int64, (33,)),
@@ -36,6 +32,10 @@ _PEERS_NAMES: dict[str, dict[str, tuple[tf.DType, tuple[int, ...]]]] = {
     },
     PRIORITY.name: {"li_size": (tf.int64, ()), "weight": (tf.float32, ()), "priority": (tf.float32, ())},
 }
+
+
+def record(functions: dict[str, FunctionScore]) -> dict[str, ModuleRecord]:
+    return {"m.c": ModuleRecord(Outcome.TRACED, functions=functions)}
 
 
 class SequenceExamplesTest(unittest.TestCase):
@@ -56,21 +56,19 @@ class SequenceExamplesTest(unittest.TestCase):
         (self.folder / "modules").mkdir(exist_ok=True)
         (self.folder / "modules" / "m.c.arrays").write_bytes(arrays.encode(found))
         self.stored = found
-        return Trace(self.folder, {"m.c": ModuleRecord(Outcome.TRACED, functions=functions)})
+        return Trace(self.folder, record(functions))
 
     def read(self, problem: Problem) -> list[dict[str, np.ndarray]]:
         features = {**_PEERS_NAMES[problem.name], "reward": (tf.float32, ())}
         wanted = {name: tf.io.FixedLenSequenceFeature(shape, dtype) for name, (dtype, shape) in features.items()}
         examples = []
-        for record in tf.data.TFRecordDataset(str(self.path)):
-            _, sequence = tf.io.parse_single_sequence_example(record, sequence_features=wanted)
+        for example in tf.data.TFRecordDataset(str(self.path)):
+            _, sequence = tf.io.parse_single_sequence_example(example, sequence_features=wanted)
             examples.append({name: tensor.numpy() for name, tensor in sequence.items()})
         return examples
 
     def test_one_example_per_function_where_the_compiler_logs_scores(self):
-        default = {
-            "m.c": ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 10.0), "g": FunctionScore(2, 8.0)})
-        }
+        default = record({"f": FunctionScore(3, 10.0), "g": FunctionScore(2, 8.0)})
         for problem in (EVICTION, PRIORITY):
             with self.subTest(problem.name):
                 trace = self.trace(problem, {"f": FunctionScore(3, 5.0), "g": FunctionScore(2, 8.0)})
@@ -85,9 +83,7 @@ class SequenceExamplesTest(unittest.TestCase):
 
     def test_one_example_per_module_for_sizes_of_code(self):
         found = {"f": FunctionScore(3, 60.0), "": FunctionScore(0, 30.0)}
-        default = {
-            "m.c": ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 70.0), "": FunctionScore(0, 30.0)})
-        }
+        default = record({"f": FunctionScore(3, 70.0), "": FunctionScore(0, 30.0)})
         self.assertEqual(write_tfrecord(self.path, self.trace(INLINING, found), INLINING, default), 1)
         (example,) = self.read(INLINING)
         np.testing.assert_allclose(example["reward"], [1 - 90.01 / 100.01] * 5, rtol=1e-6)
@@ -100,14 +96,14 @@ class SequenceExamplesTest(unittest.TestCase):
         content = self.path.read_bytes()
         write_tfrecord(self.path, trace, EVICTION, trace.records)
         self.assertEqual(self.path.read_bytes(), content)
-        record = next(iter(tf.data.TFRecordDataset(str(self.path)))).numpy()
-        names = set(tf.train.SequenceExample.FromString(record).feature_lists.feature_list)
+        example = next(iter(tf.data.TFRecordDataset(str(self.path)))).numpy()
+        names = set(tf.train.SequenceExample.FromString(example).feature_lists.feature_list)
         self.assertEqual(names, {spec.name for spec in EVICTION.observation_specs} | {"index_to_evict", "reward"})
         self.assertEqual([path.name for path in self.path.parent.iterdir()], [self.path.name])
 
     def test_functions_that_are_not_on_both_sides_are_left_out(self):
         trace = self.trace(EVICTION, {"f": FunctionScore(3, 5.0), "g": FunctionScore(2, 8.0)})
-        default = {"m.c": ModuleRecord(Outcome.TRACED, functions={"g": FunctionScore(2, 8.0)})}
+        default = record({"g": FunctionScore(2, 8.0)})
         self.assertEqual(write_tfrecord(self.path, trace, EVICTION, default), 1)
 
     def test_names_that_are_missing_or_damaged_are_one_sentence(self):

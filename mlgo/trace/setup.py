@@ -15,27 +15,19 @@ from mlgo.score.problem_score import score_of
 
 @dataclasses.dataclass(frozen=True)
 class CompileSetup:
-    """What the compiles of one run have in common.
+    """What the compiles of one run have in common."""
 
-    Attributes:
-      clang: a development clang.
-      workers: concurrent compiles, >= 1; changes no result.
-      max_failure_ratio: the part of a stage's modules that may fail, in [0, 1].
-      executor: where compiles run; changes no result. None: on this machine, `workers` at a time.
-      extra_flags: further cc1 flags, after those of the module.
-      wants_objects: whether compiles also return object files that the score does not need.
-      code_of_bitcode: for a score that is the size of the code: estimates the code from (optimised bitcode, name of the
-        module for messages) in place of generating it; raises RunError. None: code is generated and measured.
-    """
-
-    clang: pathlib.Path
+    clang: pathlib.Path  #: a development clang.
     problem: Problem
     limits: CompileLimits
-    workers: int
-    max_failure_ratio: float
+    workers: int  #: concurrent compiles, >= 1; changes no result.
+    max_failure_ratio: float  #: the part of a stage's modules that may fail, in [0, 1].
+    #: where compiles run; changes no result. None: on this machine, `workers` at a time.
     executor: Executor | None = None
-    extra_flags: tuple[str, ...] = ()
-    wants_objects: bool = False
+    extra_flags: tuple[str, ...] = ()  #: further cc1 flags, after those of the module.
+    wants_objects: bool = False  #: whether compiles also return object files that the score does not need.
+    #: for a score that is the size of the code: estimates the code from (optimised bitcode, name of the module for
+    #: messages) in place of generating it; raises RunError. None: code is generated and measured.
     code_of_bitcode: Callable[[bytes, str], ObjectCode] | None = None
 
     def __post_init__(self):

@@ -4,17 +4,18 @@ The folder of the stage holds, for each module NAME, `modules/NAME.json` (outcom
 decisions were made, `modules/NAME.arrays` (see arrays.py). The record is written last: a module that has one is done.
 """
 
+import contextlib
 import dataclasses
 import functools
 import itertools
 import json
 import pathlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileOutcome, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.objective import LoggedScore
@@ -26,7 +27,7 @@ from mlgo.score.problem_score import score_of
 from mlgo.score.score import Score
 from mlgo.trace import arrays
 from mlgo.trace.no_decisions import no_decisions
-from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
+from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, is_done, read_record, write_record
 from mlgo.trace.setup import CompileSetup
 
 #: Names of the arrays beside the features, which keep their own names.
@@ -44,31 +45,21 @@ DecisionsGiven = Callable[[Module], bytes | None]
 
 @dataclasses.dataclass(frozen=True)
 class Decisions:
-    """The decisions in one module: N observations.
-
-    Attributes:
-      features: observation name -> array [N, *shape], dtype as the problem says.
-      actions: array [N], dtype of the problem's action.
-      observation_context: int32 [N], which function of the module, non-decreasing.
-      contexts: names of the functions that `observation_context` counts; (): not stored.
-    """
+    """The decisions in one module: N observations."""
 
     module_name: str
-    features: Mapping[str, np.ndarray]
-    actions: np.ndarray
-    observation_context: np.ndarray
-    contexts: tuple[str, ...] = ()
+    features: Mapping[str, np.ndarray]  #: observation name -> array [N, *shape], dtype as the problem says.
+    actions: np.ndarray  #: array [N], dtype of the problem's action.
+    observation_context: np.ndarray  #: int32 [N], which function of the module, non-decreasing.
+    contexts: tuple[str, ...] = ()  #: names of the functions that `observation_context` counts; (): not stored.
 
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """A finished trace.
-
-    Attributes: records: the outcome of each module, by name, in the order of the corpus.
-    """
+    """A finished trace."""
 
     folder: pathlib.Path
-    records: Mapping[str, ModuleRecord]
+    records: Mapping[str, ModuleRecord]  #: the outcome of each module, by name, in the order of the corpus.
 
     @staticmethod
     def load(folder: pathlib.Path, corpus: Corpus) -> "Trace":
@@ -81,21 +72,14 @@ class Trace:
         return [name for name, record in self.records.items() if record.outcome is Outcome.TRACED]
 
     def decisions(self, name: str, problem: Problem) -> Decisions:
-        """The decisions in module `name`.
-
-        Raises: RunError: the file is damaged or of another problem.
-        """
+        """The decisions in module `name`. Raises: RunError: the file is damaged or of another problem."""
         path = _arrays_path(self.folder, name)
         content = arrays.read(path, f"trace of {name}")
         if wrong := decisions_fault(content, problem):
             raise RunError(f"trace of {name} ({path})", wrong, "Trace again into another --output_dir")
-        return Decisions(
-            module_name=name,
-            features={spec.name: content[spec.name] for spec in problem.observation_specs},
-            actions=content[ACTIONS_NAME],
-            observation_context=content[OBSERVATION_CONTEXT_NAME],
-            contexts=_contexts(content, f"trace of {name} ({path})"),
-        )
+        features = {spec.name: content[spec.name] for spec in problem.observation_specs}
+        contexts = _contexts(content, f"trace of {name} ({path})")
+        return Decisions(name, features, content[ACTIONS_NAME], content[OBSERVATION_CONTEXT_NAME], contexts)
 
 
 def decisions_fault(found: Mapping[str, np.ndarray], problem: Problem) -> str | None:
@@ -103,19 +87,18 @@ def decisions_fault(found: Mapping[str, np.ndarray], problem: Problem) -> str | 
 
     Expected: ACTIONS_NAME and OBSERVATION_CONTEXT_NAME [N], every observation [N, *shape] with its dtype.
     """
-    for name in (ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, *(spec.name for spec in problem.observation_specs)):
-        if name not in found:
-            return f"lacks {name!r} of {problem.name}"
-    count = len(found[ACTIONS_NAME]) if found[ACTIONS_NAME].ndim else 0
-    expected: dict[str, tuple[tuple[int, ...], Any]] = {
-        ACTIONS_NAME: ((count,), found[ACTIONS_NAME].dtype),
-        OBSERVATION_CONTEXT_NAME: ((count,), np.int32),
-    }
-    expected |= {spec.name: ((count, *spec.shape), spec.dtype) for spec in problem.observation_specs}
+    actions = found.get(ACTIONS_NAME)
+    count = len(actions) if actions is not None and actions.ndim else 0
+    dtype = np.dtype(np.int64) if actions is None else actions.dtype
+    expected: dict[str, tuple[tuple[int, ...], np.dtype]] = {ACTIONS_NAME: ((count,), dtype)}
+    expected[OBSERVATION_CONTEXT_NAME] = ((count,), np.dtype(np.int32))
+    expected |= {spec.name: ((count, *spec.shape), np.dtype(spec.dtype)) for spec in problem.observation_specs}
+    if missing := next((name for name in expected if name not in found), None):
+        return f"lacks {missing!r} of {problem.name}"
     for name, (shape, dtype) in expected.items():
         array = found[name]
-        if array.shape != shape or array.dtype != np.dtype(dtype):
-            return f"has {name!r} as {array.dtype} {list(array.shape)} instead of {np.dtype(dtype)} {list(shape)}"
+        if (array.shape, array.dtype) != (shape, dtype):
+            return f"has {name!r} as {array.dtype} {list(array.shape)} instead of {dtype} {list(shape)}"
     return None
 
 
@@ -127,10 +110,9 @@ def trace_corpus(
     model_dir: pathlib.Path | None = None,
     keep_decisions: bool = True,
 ) -> Mapping[str, Any]:
-    """Traces every module of `corpus` that has no record in `folder` yet.
+    """Traces every module of `corpus` that has no record in the stage's `folder` yet.
 
     Args:
-      folder: the stage's folder.
       title: the stage's name in messages.
       model_dir: the TFLite policy that decides; None: the compiler's default.
       keep_decisions: whether decisions are stored, or only scores.
@@ -139,7 +121,7 @@ def trace_corpus(
     Raises: RunError: more modules failed than allowed (the next run compiles them again), or no module has a decision.
     """
 
-    def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+    def keep(module: Module, outcome: CompileOutcome, record: ModuleRecord) -> None:
         if isinstance(outcome, CompileResult) and record.outcome is Outcome.TRACED and keep_decisions:
             files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.made_log, setup.problem))
 
@@ -156,13 +138,12 @@ def compile_corpus(
     title: str,
     model_dir: pathlib.Path | None,
     wants_decisions: bool,
-    keep: Callable[[Module, CompileResult | CompileFailure, ModuleRecord], None],
+    keep: Callable[[Module, CompileOutcome, ModuleRecord], None],
     given: DecisionsGiven = lambda module: None,
 ) -> Mapping[str, Any]:
     """Compiles every module of `corpus` that has no record in `folder` yet, or one of a failure; writes its record.
 
     Args:
-      folder, corpus, setup, title, model_dir: as trace_corpus.
       wants_decisions: whether decisions are logged where the score does not need it.
       keep: called with every module before its record is written, to store more of the result; from threads.
       given: the decisions that each module's compile is given.
@@ -171,37 +152,29 @@ def compile_corpus(
     Raises: RunError: more modules failed than allowed (the next run compiles them again).
     """
     failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
-    left = []
-    for module in corpus.modules:
-        path = _record_path(folder, module)
-        if path.exists() and read_record(path).outcome is not Outcome.FAILED:
-            continue
-        left.append(module)
+    paths = {module.name: _record_path(folder, module) for module in corpus.modules}
+    left = [module for module in corpus.modules if not is_done(paths[module.name])]
     score = score_of(setup.problem)
-    shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
     outcomes = compile_modules(
         left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions), map(given, left)
     )
 
-    def store(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+    def store(module: Module, outcome: CompileOutcome, record: ModuleRecord) -> None:
         keep(module, outcome, record)
-        write_record(_record_path(folder, module), record)
+        write_record(paths[module.name], record)
 
-    try:
-        with WriteQueue() as writes:
-            for module, outcome in outcomes:
-                try:
-                    record = _record(module, outcome, failures, score)
-                except RunError:
-                    # The module's record must not be there: the next run, with the cause removed, compiles it again.
-                    _record_path(folder, module).unlink(missing_ok=True)
-                    raise
-                writes.submit(functools.partial(store, module, outcome, record))
-                shown.advance(1, failures.describe() if failures.failed else "")
-    finally:
-        outcomes.close()
-        shown.close()
-    return count_outcomes(read_record(_record_path(folder, module)) for module in corpus.modules)
+    shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
+    with contextlib.closing(shown), contextlib.closing(outcomes), WriteQueue() as writes:
+        for module, outcome in outcomes:
+            try:
+                record = _record(module, outcome, failures, score)
+            except RunError:
+                # The module's record must not be there: the next run, with the cause removed, compiles it again.
+                paths[module.name].unlink(missing_ok=True)
+                raise
+            writes.submit(functools.partial(store, module, outcome, record))
+            shown.advance(1, failures.describe() if failures.failed else "")
+    return count_outcomes(map(read_record, paths.values()))
 
 
 def compile_modules(
@@ -210,7 +183,7 @@ def compile_modules(
     models: Iterable[pathlib.Path | None],
     want_decisions: Iterable[bool] = itertools.repeat(True),
     given: Iterable[bytes | None] = itertools.repeat(None),
-) -> Generator[tuple[Module, CompileResult | CompileFailure], None, None]:
+) -> Generator[tuple[Module, CompileOutcome], None, None]:
     """Compiles `modules`; yields each with its outcome, which the score of the problem can read, in the given order.
 
     Close the iterator when leaving early: it then ends the compilers that still run.
@@ -221,8 +194,7 @@ def compile_modules(
       want_decisions: whether decisions are logged too; otherwise only what the score needs is logged.
       given: content of a file of decisions for each compile (CompileRequest.decisions); None: none are given.
     """
-    score = score_of(setup.problem)
-    estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
+    score, code_of = score_of(setup.problem), setup.code_of_bitcode
     requests = (
         setup.request(
             module,
@@ -230,31 +202,19 @@ def compile_modules(
             decisions=decisions,
             want_log=wants_decisions or score.needs_log,
             want_object=score.needs_object or setup.wants_objects,
-            extra_flags=(*setup.extra_flags, *estimated),
+            extra_flags=(*setup.extra_flags, *([_INSTEAD_OF_OBJECT] if code_of else [])),
         )
         for module, model, wants_decisions, decisions in zip(modules, models, want_decisions, given)
     )
-    outcomes = setup.run_ordered(requests)
-    try:
-        yield from zip(modules, _with_code(outcomes, setup), strict=True)
-    finally:
-        outcomes.close()
+    with contextlib.closing(setup.run_ordered(requests)) as outcomes:
+        for module, outcome in zip(modules, outcomes, strict=True):
+            if code_of is not None and isinstance(outcome, CompileResult):
+                code = code_of(outcome.made_object, outcome.module_name)
+                outcome = dataclasses.replace(outcome, object_bytes=None, estimated_code=code)
+            yield module, outcome
 
 
-def _with_code(
-    outcomes: Iterable[CompileResult | CompileFailure], setup: CompileSetup
-) -> Iterator[CompileResult | CompileFailure]:
-    """`outcomes`, with the code that the setup estimates in place of the bitcode."""
-    for outcome in outcomes:
-        if setup.code_of_bitcode is not None and isinstance(outcome, CompileResult):
-            code = setup.code_of_bitcode(outcome.made_object, outcome.module_name)
-            outcome = dataclasses.replace(outcome, object_bytes=None, estimated_code=code)
-        yield outcome
-
-
-def _record(
-    module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit, score: Score
-) -> ModuleRecord:
+def _record(module: Module, outcome: CompileOutcome, failures: FailureLimit, score: Score) -> ModuleRecord:
     if isinstance(outcome, CompileFailure):
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return ModuleRecord(Outcome.FAILED, outcome.kind.value)

@@ -5,6 +5,7 @@ ml-compiler-opt's sparse_bucket_generator writes them. Each number of an embeddi
 `callee_embedding[3].buckets`.
 """
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -66,20 +67,20 @@ def build_vocabulary(
     total = sum(trace.records[name].decisions for name in names)
     share = config.sampling_fraction * min(1.0, config.sample_size / max(total, 1))
     done, parts = _load_state(state_path, problem)
-    shown = progress.start("vocabulary", len(names), "modules", done=done)
-    try:
+    with contextlib.closing(progress.start("vocabulary", len(names), "modules", done=done)) as shown:
         for index, part in _parts(trace, problem, names, done, share, seed):
             parts.append(part)
             if (index + 1) % config.checkpoint_modules == 0 and index + 1 < len(names):
-                parts = [_joined(parts)]
-                _save_state(state_path, index + 1, parts[0])
+                parts = [{name: np.concatenate([part[name] for part in parts]) for name in parts[0]}]
+                state = {"done": np.array(index + 1, np.int64), **parts[0]}
+                files.write_atomically(state_path, arrays.encode(state))
             shown.advance()
-    finally:
-        shown.close()
     texts = {}
     for name in _features(problem):
-        values = _sorted([part.pop(name) for part in parts])
-        texts[f"{name}{SUFFIX}"] = _lines(quantiles_of(values, config.quantiles))
+        values = np.concatenate([part.pop(name) for part in parts]) if parts else np.empty(0)
+        finite = np.sort(values[np.isfinite(values)]).astype(np.float64)
+        lines = [f"{value!r}\n" for value in quantiles_of(finite, config.quantiles).tolist()]
+        texts[f"{name}{SUFFIX}"] = "".join(lines).encode("ascii")
     files.write_all_atomically(folder, texts)
     state_path.unlink(missing_ok=True)
     return {"modules": len(names), "features": len(texts)}
@@ -90,8 +91,8 @@ def sampled(decisions: Decisions, problem: Problem, kept: np.ndarray) -> dict[st
     position, those at legal positions. Each number of an embedding is a feature."""
     mask_shape, legal = None, None
     if problem.mask_feature is not None:
-        mask_shape = problem.observation_spec(problem.mask_feature).shape
-        width = problem.observation_spec(problem.mask_feature).element_count
+        spec = problem.observation_spec(problem.mask_feature)
+        mask_shape, width = spec.shape, spec.element_count
         mask = decisions.features[problem.mask_feature].reshape(-1, width)[kept]
         rows, positions = np.divmod(np.flatnonzero(mask), width)
         legal = kept[rows] * width + positions
@@ -113,9 +114,14 @@ def quantiles_of(values: np.ndarray, count: int) -> np.ndarray:
 
     Returns: float64 [count]; empty when there is no value.
     """
-    if not len(values):
-        return values
-    return np.repeat(values, count) if len(values) == 1 else _interpolated(values, count)
+    if len(values) < 2:
+        return np.repeat(values, count)
+    places = np.linspace(0.0, 1.0, count) * (len(values) - 1)
+    below = np.minimum(places.astype(np.int64), len(values) - 2)
+    share = places - below
+    low, high = values[below], values[below + 1]
+    # As numpy does, from the nearer end: the largest quantile is the largest value, exactly.
+    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
 
 
 def digest_of_vocabulary(folder: pathlib.Path, problem: Problem) -> str:
@@ -126,19 +132,6 @@ def digest_of_vocabulary(folder: pathlib.Path, problem: Problem) -> str:
 
 def _features(problem: Problem) -> list[str]:
     return [name for spec in problem.observation_specs for name in problem.elements(spec)]
-
-
-def _interpolated(values: np.ndarray, count: int) -> np.ndarray:
-    places = np.linspace(0.0, 1.0, count) * (len(values) - 1)
-    below = np.minimum(places.astype(np.int64), len(values) - 2)
-    share = places - below
-    low, high = values[below], values[below + 1]
-    # As numpy does, from the nearer end: the largest quantile is the largest value, exactly.
-    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
-
-
-def _lines(values: np.ndarray) -> bytes:
-    return "".join(f"{value!r}\n" for value in values.tolist()).encode("ascii")
 
 
 def _parts(
@@ -156,18 +149,6 @@ def _parts(
     return zip(left, read_ahead(read, left, threads, threads * _AHEAD))
 
 
-def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _sorted(parts: list[np.ndarray]) -> np.ndarray:
-    """float64: the finite values."""
-    values = np.concatenate(parts) if parts else np.empty(0)
-    values = values[np.isfinite(values)]
-    values.sort()
-    return values.astype(np.float64)
-
-
 def _load_state(path: pathlib.Path, problem: Problem) -> tuple[int, list[dict[str, np.ndarray]]]:
     if not path.exists():
         return 0, []
@@ -177,7 +158,3 @@ def _load_state(path: pathlib.Path, problem: Problem) -> tuple[int, list[dict[st
     if done.shape or done < 0 or state.keys() != names or any(array.ndim != 1 for array in state.values()):
         raise RunError(f"state of the vocabulary ({path})", f"is not one of {problem.name}", f"Delete {path}")
     return int(done), [state]
-
-
-def _save_state(path: pathlib.Path, done: int, sample: Mapping[str, np.ndarray]) -> None:
-    files.write_atomically(path, arrays.encode({"done": np.array(done, np.int64), **sample}))

@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 
-from mlgo.problems.objective import LoggedScore
+from mlgo.compiler.testing.log_writer import SMALL_PROBLEM
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.score.function_scores import FunctionScore
@@ -17,20 +17,12 @@ from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.trace import Decisions, Trace
 from mlgo.trace.vocabulary import VocabularyConfig
 
-PROBLEM = Problem(
-    folder="toy",
-    observation_specs=(
-        TensorSpec("mask", "int64", (1, 4)),
-        TensorSpec("weight", "float32", (1, 4)),
-        TensorSpec("progress", "float32", (1,)),
-    ),
-    action_spec=TensorSpec("choice", "int64", (1,)),
+_SPECS = {"mask": ("int64", (1, 4)), "weight": ("float32", (1, 4)), "progress": ("float32", (1,))}
+PROBLEM = dataclasses.replace(
+    SMALL_PROBLEM,
+    observation_specs=tuple(TensorSpec(name, *spec) for name, spec in _SPECS.items()),
     action_count=4,
     mask_feature="mask",
-    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
-    advisor_flag="a",
-    log_flag="l",
-    model_flag="m",
 )
 
 
@@ -92,20 +84,16 @@ class VocabularyTest(unittest.TestCase):
         self.assertNotEqual(self.build("d", sample_size=40, seed=2), first)
 
     def test_interrupted_run_goes_on_and_gives_the_same(self):
-        whole = self.build("whole", sample_size=40, checkpoint_modules=2)
-        trace = FakeTrace()
-        with mock.patch.object(FakeTrace, "decisions", autospec=True, side_effect=FakeTrace.decisions) as decisions:
-            original = decisions.side_effect
-
-            def stop_at_fourth(self, name, problem):
+        class Interrupted(FakeTrace):
+            def decisions(self, name, problem):
                 if name == "module4":
                     raise KeyboardInterrupt
-                return original(self, name, problem)
+                return super().decisions(name, problem)
 
-            decisions.side_effect = stop_at_fourth
-            with self.assertRaises(KeyboardInterrupt):
-                self.build("half", trace=trace, sample_size=40, checkpoint_modules=2)
-        trace.read.clear()
+        whole = self.build("whole", sample_size=40, checkpoint_modules=2)
+        with self.assertRaises(KeyboardInterrupt):
+            self.build("half", trace=Interrupted(), sample_size=40, checkpoint_modules=2)
+        trace = FakeTrace()
         self.assertEqual(self.build("half", trace=trace, sample_size=40, checkpoint_modules=2), whole)
         self.assertEqual(sorted(trace.read), ["module4", "module5"])
 
@@ -127,24 +115,17 @@ class VocabularyTest(unittest.TestCase):
         self.assertGreater(np.std(means), 2.0)
 
     def test_fraction_thins_the_sample(self):
-        state = {}
-
-        def kept(decisions, problem, which):
-            state[decisions.module_name] = len(which)
-            return vocabulary_sampled(decisions, problem, which)
-
-        vocabulary_sampled = vocabulary.sampled
-        with mock.patch.object(vocabulary, "sampled", kept):
+        with mock.patch.object(vocabulary, "sampled", side_effect=vocabulary.sampled) as sampled:
             self.build(sampling_fraction=0.5)
-        self.assertTrue(110 < sum(state.values()) < 190, state)
+        kept = sum(len(call.args[2]) for call in sampled.call_args_list)
+        self.assertTrue(110 < kept < 190, kept)
 
     def test_constant_and_absent_values(self):
         np.testing.assert_array_equal(vocabulary.quantiles_of(np.array([2.5]), 3), [2.5, 2.5, 2.5])
         self.assertEqual(len(vocabulary.quantiles_of(np.empty(0), 3)), 0)
         values = np.sort(np.random.Generator(np.random.Philox(1)).normal(size=77))
-        np.testing.assert_array_equal(
-            vocabulary.quantiles_of(values, 1000), np.quantile(values, np.linspace(0, 1, 1000))
-        )
+        expected = np.quantile(values, np.linspace(0, 1, 1000))
+        np.testing.assert_array_equal(vocabulary.quantiles_of(values, 1000), expected)
 
     def test_impossible_configuration_is_refused(self):
         with self.assertRaisesRegex(ValueError, "quantiles must be >= 2"):
