@@ -88,12 +88,8 @@ class CompilerEnvironment(gymnasium.Env):
         self._defaults: dict[str, dict[str, float]] = {}
         self._module: Module | None = None
         self._session: InteractiveCompile | None = None
-        self._part_scores: dict[str, tuple[float, float]] = {}
-
-    @property
-    def function_scores(self) -> dict[str, tuple[float, float]]:
-        """Scores of the last episode: function -> (score, score of the default heuristic); "" stands for the module."""
-        return dict(self._part_scores)
+        #: Of the last episode: function -> (score, score of the default heuristic); "" stands for the module.
+        self.function_scores: dict[str, tuple[float, float]] = {}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Begins to compile the next module, or the one that `options["module"]` names.
@@ -104,14 +100,14 @@ class CompilerEnvironment(gymnasium.Env):
         Raises: RunError: no module has a decision, or not the one named; or clang cannot be started.
         """
         super().reset(seed=seed)
-        self._leave()
-        self._part_scores = {}
+        self.close()
+        self.function_scores = {}
         if seed is not None:
             self._order = []
         wanted = (options or {}).get("module")
         for module in self._next_modules() if wanted is None else self._corpus.select([wanted]).modules:
             if (observation := self._start(module)) is not None:
-                return spaces.observation(self._features(observation)), self._info(observation)
+                return spaces.observation(self._features(observation)), self._info(module, observation)
         subject = f"corpus {self._corpus.path}" + (f", module {wanted}" if wanted else "")
         wrong = f"has nothing to decide for {self.problem.name}, or cannot be compiled"
         raise RunError(subject, wrong, "give larger modules, and look at the warnings above", ExitCode.NOTHING_PRODUCED)
@@ -119,32 +115,34 @@ class CompilerEnvironment(gymnasium.Env):
     def step(self, action: Any):
         if self._session is None or self._module is None:
             raise gymnasium.error.ResetNeeded(f"{self.problem.name}: no module is being compiled; call reset()")
+        session, module = self._session, self._module
         try:
-            self._session.answer(spaces.decision(self.problem, action))
+            session.answer(spaces.decision(self.problem, action))
         except WrongAnswerError as error:
-            return self._last(LOWEST_REWARD, False, {"illegal_action": str(error)})
-        observation = self._session.observe()
+            return self._last(module, LOWEST_REWARD, {"illegal_action": str(error)})
+        observation = session.observe()
         if observation is not None:
-            return spaces.observation(self._features(observation)), 0.0, False, False, self._info(observation)
-        outcome, module = self._session.outcome, self._module
+            return spaces.observation(self._features(observation)), 0.0, False, False, self._info(module, observation)
+        outcome = session.outcome
         if isinstance(outcome, CompileFailure):
-            return self._last(LOWEST_REWARD, False, {"failure": f"{outcome.kind.value}: {outcome.detail}"})
+            return self._last(module, LOWEST_REWARD, {"failure": f"{outcome.kind.value}: {outcome.detail}"})
         default = self._default_scores(module)
         if isinstance(default, CompileFailure):
             failure = f"the default's compile, {default.kind.value}: {default.detail}"
             self._leave_out(module, failure)
-            return self._last(0.0, True, {"failure": failure})
+            return self._last(module, 0.0, {"failure": failure}, truncated=True)
         parts = self._score.of_parts(outcome)
-        self._part_scores = {
-            name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})
-        }
+        names = sorted({*parts, *default})
+        self.function_scores = {name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in names}
         score, default_score = sum(parts.values()), sum(default.values())
         reward = max(LOWEST_REWARD, self._score.improvement(score, default_score))
-        return self._last(reward, False, {"score": score, "default_score": default_score})
+        return self._last(module, reward, {"score": score, "default_score": default_score})
 
     def close(self) -> None:
         """Ends the compiler, if one runs; may be called again."""
-        self._leave()
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
     def _next_modules(self) -> Iterator[Module]:
         """Modules in random order, again and again, until all of them have been left out."""
@@ -193,29 +191,16 @@ class CompilerEnvironment(gymnasium.Env):
     def _features(self, observation: Observation) -> dict[str, np.ndarray]:
         return {spec.name: observation.features[spec.name] for spec in self.problem.interactive_specs()}
 
-    def _info(self, observation: Observation) -> dict[str, Any]:
-        assert self._module is not None  # `_start` sets it.
-        info: dict[str, Any] = {"module": self._module.name, "function": observation.context}
+    def _info(self, module: Module, observation: Observation) -> dict[str, Any]:
+        info: dict[str, Any] = {"module": module.name, "function": observation.context}
         if self.problem.mask_feature is not None:
             info["action_mask"] = observation.features[self.problem.mask_feature].reshape(-1).astype(np.int8)
         if self._include_default and (spec := self.problem.default_decision_spec) is not None:
             info["default_action"] = int(observation.features[spec.name][0])
         return info
 
-    def _last(self, reward: float, truncated: bool, info: dict[str, Any]):
+    def _last(self, module: Module, reward: float, info: dict[str, Any], truncated: bool = False):
         """What the step that ends an episode returns."""
-        assert self._module is not None  # An episode has begun.
-        name = self._module.name
-        self._leave()
-        return (
-            spaces.final_observation(self.problem),
-            reward,
-            not truncated,
-            truncated,
-            {"module": name, "function": "", **info},
-        )
-
-    def _leave(self) -> None:
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        self.close()
+        observation = spaces.final_observation(self.problem)
+        return observation, reward, not truncated, truncated, {"module": module.name, "function": "", **info}

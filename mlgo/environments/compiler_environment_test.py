@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 import mlgo.environments
 from mlgo.compiler.request import CompileFailure, FailureKind
-from mlgo.compiler.testing import fake_clang, processes
+from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.environments.compiler_environment import LOWEST_REWARD, CompilerEnvironment
 from mlgo.environments.scores import ChannelScore
@@ -33,25 +33,18 @@ class EnvironmentTestCase(ScratchTestCase):
 
     def fake(self, **modules) -> dict:
         """Settings of an eviction environment with the fake clang; `modules`: name -> (functions, behaviour)."""
-        corpus = fake_clang.write_corpus(
-            self.root / "corpus", {name: fake_clang.FakeModule.bitcode(*module) for name, module in modules.items()}
-        )
+        contents = {name: fake_clang.FakeModule.bitcode(*module) for name, module in modules.items()}
+        corpus = fake_clang.write_corpus(self.root / "corpus", contents)
         return {"corpus": corpus, "clang": fake_clang.install(self.root, EVICTION), "workdir": self.work}
 
     def make_fake(self, **modules) -> gymnasium.Env:
         return self.make(**self.fake(**modules))
 
-    def assert_nothing_left(self):
-        self.assertEqual(processes.left_in(self.work), [])
-        self.assertEqual(list(self.work.iterdir()), [])
-
 
 def legal_action(environment: gymnasium.Env, info: dict):
     if "action_mask" in info:
         return int(info["action_mask"].argmax())
-    return info.get(
-        "default_action", environment.action_space.low if hasattr(environment.action_space, "low") else None
-    )
+    return info.get("default_action", getattr(environment.action_space, "low", None))
 
 
 def play(environment: gymnasium.Env, **reset):
@@ -81,12 +74,8 @@ class StockClangTest(EnvironmentTestCase):
     def test_the_default_inlines_as_the_default(self):
         environment = self.make(INLINING_NAME)
         for module in ("mlgo/environments/testdata/convolve.cc", "mlgo/environments/testdata/pressure.c"):
-            observations, (_, reward, terminated, truncated, info), played = play(
-                environment, options={"module": module}
-            )
-            self.assertEqual(
-                (played, info["module"], reward, terminated, truncated), (module, module, 0.0, True, False)
-            )
+            observations, (_, *ended, info), played = play(environment, options={"module": module})
+            self.assertEqual([played, info["module"], *ended], [module, module, 0.0, True, False])
             self.assertGreater(len(observations), 1)
             self.assertGreater(info["default_score"], 100)
             self.assertEqual(info["score"], info["default_score"])
@@ -126,9 +115,8 @@ class StockClangTest(EnvironmentTestCase):
         self.assertNotIn("illegal_action", environment.step(np.ones(1, np.float32))[4])
 
     def test_several_at_once(self):
-        several = gymnasium.make_vec(
-            EVICTION_NAME, num_envs=2, vectorization_mode="sync", corpus=CORPUS, workdir=self.work
-        )
+        settings = {"vectorization_mode": "sync", "corpus": CORPUS, "workdir": self.work}
+        several = gymnasium.make_vec(EVICTION_NAME, num_envs=2, **settings)
         observations, info = several.reset(seed=[1, 2])
         self.assertEqual(observations["mask"].shape, (2, 1, 33))
         several.step(info["action_mask"].argmax(axis=1))

@@ -16,26 +16,23 @@ _REMARKS = "remarks.yaml"
 SPILL_WEIGHTS = {"Spills": 1.0, "FoldedSpills": 1.0, "Reloads": 4.0, "FoldedReloads": 4.0, "Copies": 0.2}
 
 
+#: See `score_ratio`. The problem's own offset suits scores of at least 1, but many modules have no spill at all. With
+#: one byte, or one store per call, their rewards stay within a few units.
+_OFFSET = 1.0
+
+
 @dataclass(frozen=True)
 class ChannelScore:
-    """How the result of an interactive compile is scored; less is better.
-
-    Attributes:
-      of_parts: the score of each part of the module by its name; their sum is the module's.
-      flags, files: what a compile needs in `extra_flags` and `extra_files`.
-      offset: see `score_ratio`. The offset of the problem's own score suits scores of at least 1, but many modules have
-        no spill at all. With one byte, or one store per call, their rewards stay within a few units.
-    """
+    """How the result of an interactive compile is scored; less is better."""
 
     unit: str
-    of_parts: Callable[[CompileResult], dict[str, float]]
-    flags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    offset: float = 1.0
+    of_parts: Callable[[CompileResult], dict[str, float]]  #: score of each part by its name; their sum is the module's.
+    flags: tuple[str, ...] = ()  #: what a compile needs in `extra_flags`.
+    files: tuple[str, ...] = ()  #: what a compile needs in `extra_files`.
 
     def ratio(self, default_score: float, score: float) -> float:
         """Below 1 is better than the default."""
-        return score_ratio(default_score, score, self.offset, "minimize")
+        return score_ratio(default_score, score, _OFFSET, "minimize")
 
     def improvement(self, score: float, default_score: float) -> float:
         """1 - the ratio of the scores: 0.02 is two percent better than the default; below 1."""
@@ -43,14 +40,11 @@ class ChannelScore:
 
 
 def channel_score(problem: Problem) -> ChannelScore:
-    """The score that `problem.interactive_score` names.
-
-    Raises: ValueError: it names none.
-    """
-    if problem.interactive_score not in _SCORES:
-        wrong = f"{problem.name}: interactive_score {problem.interactive_score!r} is none of {', '.join(_SCORES)}"
-        raise ValueError(wrong)
-    return _SCORES[problem.interactive_score]
+    """The score that `problem.interactive_score` names. Raises: ValueError: it names none."""
+    name = problem.interactive_score
+    if name not in _SCORES:
+        raise ValueError(f"{problem.name}: interactive_score {name!r} is none of {', '.join(_SCORES)}")
+    return _SCORES[name]
 
 
 def spill_scores(remarks: bytes) -> dict[str, float]:

@@ -30,10 +30,9 @@ def action_space(problem: Problem) -> gymnasium.spaces.Space:
 
 
 def observation(features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Copies of the features, NaN as +infinity.
+    """Copies of the features, NaN as +infinity, as mlgo/learning/normalization.py treats it: a space holds no NaN.
 
-    A space holds no NaN. LLVM computes inf/inf for live ranges that must not be spilled; mlgo/learning/normalization.py
-    treats NaN as +infinity too.
+    LLVM computes inf/inf for live ranges that must not be spilled.
     """
     return {
         name: np.fmin(array, array.dtype.type(np.inf)) if array.dtype.kind == "f" else array.copy()

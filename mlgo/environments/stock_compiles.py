@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.interactive import InteractiveCompile
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileOutcome, CompileRequest
 from mlgo.corpus.corpus import Module
 from mlgo.environments.scores import channel_score
 from mlgo.evaluation.comparison import Comparison, compare
@@ -33,9 +33,7 @@ _ON_PATH = "clang-22"
 
 
 def stock_clang(given: str | os.PathLike[str] | None) -> pathlib.Path:
-    """The clang that is given; None: Debian's, which Bazel provides to targets that depend on this library.
-
-    Code that was installed from a wheel has no packaged clang, and takes the clang-22 of the PATH.
+    """The clang that is given; None: Debian's, which Bazel provides, or for an installed wheel clang-22 of the PATH.
 
     Raises: RunError: none is given, and there is no other.
     """
@@ -55,10 +53,7 @@ def stock_problem(problem: Problem) -> Problem:
 
 
 def load_stock_policy(folder: pathlib.Path, problem: Problem) -> PolicyNetwork:
-    """The policy in `folder`, for a stock clang.
-
-    Raises: RunError: it cannot be read, or wants a feature that a stock clang lacks; names the feature.
-    """
+    """The policy in `folder`. Raises: RunError: it cannot be read, or wants a feature that a stock clang lacks."""
     network, _ = load_policy(folder, stock_problem(problem))
     return network
 
@@ -78,11 +73,8 @@ def request_for(clang: pathlib.Path, module: Module, problem: Problem, limits: C
     )
 
 
-def compile_by(network: PolicyNetwork | None, request: CompileRequest) -> CompileResult | CompileFailure:
-    """The outcome of `request` with the decisions of a policy; None: those of the compiler's heuristic.
-
-    Raises: RunError: clang cannot be started, or there is no room for temporary files.
-    """
+def compile_by(network: PolicyNetwork | None, request: CompileRequest) -> CompileOutcome:
+    """The outcome of `request` with the decisions of a policy; None: of the heuristic. Raises: RunError."""
     if network is None:
         return certain_outcome(request)
     problem = stock_problem(request.advised_problem)
@@ -94,17 +86,12 @@ def compile_by(network: PolicyNetwork | None, request: CompileRequest) -> Compil
 
 @dataclasses.dataclass(frozen=True)
 class ModuleScores:
-    """What the two compiles of a module gave.
-
-    Attributes:
-      default, policy: score of each part (`ChannelScore.of_parts`); less is better. Empty after a failure.
-      failure: why there are no scores; "": there are.
-    """
+    """What the two compiles of a module gave."""
 
     module: str
-    default: dict[str, float]
-    policy: dict[str, float]
-    failure: str = ""
+    default: dict[str, float]  #: score of each part (`ChannelScore.of_parts`); less is better. Empty after a failure.
+    policy: dict[str, float]  #: the same.
+    failure: str = ""  #: why there are no scores; "": there are.
 
     def record(self, scores: Mapping[str, float]) -> ModuleRecord:
         """One side of the module. Args: scores: of that side. A part that it lacks costs nothing there."""
@@ -131,12 +118,9 @@ def score_module(network: PolicyNetwork, request: CompileRequest) -> ModuleScore
 def score_modules(
     network: PolicyNetwork, requests: Sequence[CompileRequest], workers: int, advance: Callable[[], None]
 ) -> list[ModuleScores]:
-    """`score_module` of all requests, in their order.
+    """`score_module` of all requests, in their order; `advance` is called after each. Raises: RunError: as there.
 
-    Args:
-      workers: compiles at a time; changes no result.
-      advance: called after each module, in their order.
-    Raises: RunError: see `compile_by`.
+    Args: workers: compiles at a time; changes no result.
     """
     scores = []
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
