@@ -23,10 +23,8 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module has a decis
 130 interrupted.
 """
 
-import contextlib
 import pathlib
 import tempfile
-from collections.abc import Iterator
 
 from absl import flags
 
@@ -73,14 +71,10 @@ define_module_filter("Compile only modules")
 flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of the sample.", lower_bound=0)
 flags.DEFINE_float("max_failure_ratio", DEFAULT_MAX_FAILURE_RATIO, "Part of the modules that may fail.", 0.0, 1.0)
 define_compile_limit()
-_ALIASES = {
-    "data_path": "corpus",
-    "output_path": "output_dir",
-    "policy_path": "policy",
-    "compilation_timeout": "compile_cpu_seconds",
-}
-for _alias, _name in _ALIASES.items():
-    flags.DEFINE_alias(_alias, _name)
+flags.DEFINE_alias("data_path", "corpus")
+flags.DEFINE_alias("output_path", "output_dir")
+flags.DEFINE_alias("policy_path", "policy")
+flags.DEFINE_alias("compilation_timeout", "compile_cpu_seconds")
 
 
 def main(arguments: list[str]) -> int:
@@ -91,24 +85,16 @@ def main(arguments: list[str]) -> int:
     policy, performance = (path and locate.user_path(path) for path in (FLAGS.policy, FLAGS.output_performance_path))
     policy = policy and policy_folder(policy)
     if not FLAGS.output_dir and (performance is None or FLAGS.output_format != "arrays"):
-        raise RunError(
-            "--output_dir", "is not given", "Give the folder of the trace, or --output_performance_path alone"
-        )
+        remedy = "Give the folder of the trace, or --output_performance_path alone"
+        raise RunError("--output_dir", "is not given", remedy)
     clang, workers = clang_from_flags(), FLAGS.workers or available_cores()
-    with _output_folder() as output, executor_from_flags(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, problem, limits_from_flags(), workers, FLAGS.max_failure_ratio, executor)
-        as_tfrecord = FLAGS.output_format == "tfrecord"
-        print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
+    with tempfile.TemporaryDirectory(prefix="mlgo-trace-") as unkept:
+        output = locate.user_path(FLAGS.output_dir) if FLAGS.output_dir else pathlib.Path(unkept)
+        with executor_from_flags(clang, FLAGS.workers) as executor:
+            setup = CompileSetup(clang, problem, limits_from_flags(), workers, FLAGS.max_failure_ratio, executor)
+            as_tfrecord = FLAGS.output_format == "tfrecord"
+            print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
     return ExitCode.DONE
-
-
-@contextlib.contextmanager
-def _output_folder() -> Iterator[pathlib.Path]:
-    if FLAGS.output_dir:
-        yield locate.user_path(FLAGS.output_dir)
-        return
-    with tempfile.TemporaryDirectory(prefix="mlgo-trace-") as folder:
-        yield pathlib.Path(folder)
 
 
 if __name__ == "__main__":
