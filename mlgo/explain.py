@@ -26,9 +26,10 @@ from absl import flags
 
 from mlgo.compiler.symbols import CXXFILT
 from mlgo.explanation import selection
-from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus
+from mlgo.explanation.corpus_explanation import explain_corpus
 from mlgo.explanation.explainer import Explainer
-from mlgo.explanation.module_explanation import FunctionRequest, explain_module
+from mlgo.explanation.function_report import FunctionRequest
+from mlgo.explanation.module_explanation import explain_module
 from mlgo.flags.compiling import corpus_from_flags, define_compiler_flags, define_gin_flags, define_module_filter
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags, held_out_corpus
@@ -80,8 +81,7 @@ def main(arguments: list[str]) -> int:
     with compiling_from_flags(problem, f"explanation/{problem.name}", inputs, settings) as (folder, setup, clang):
         explainer = Explainer(problem, policy, digest, corpus, folder, setup, clang, _cxxfilt())
         if module is None:
-            request = CorpusRequest(FLAGS.modules, FLAGS.decisions, FLAGS.repeats, FLAGS.examples, FLAGS.seed)
-            explain_corpus(explainer, request)
+            explain_corpus(explainer, **settings, seed=FLAGS.seed)
         else:
             html = locate.user_path(FLAGS.html) if FLAGS.html else None
             which = (FLAGS.policy, FLAGS.function, FLAGS.callsite, FLAGS.only_different, FLAGS.limit)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from mlgo.explanation.attribution import attribute, formula, shapley, typical_levels
 from mlgo.explanation.decision import explain, typical_of
-from mlgo.explanation.queried_policy import LAST_POSITION, attributed_features, column_features, queried_policy
-from mlgo.explanation.replay import replay
+from mlgo.explanation.queried_policy import LAST_POSITION, queried_policy
 from mlgo.explanation.testing import states
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
@@ -30,49 +29,39 @@ def _other_network(problem, knots) -> PolicyNetwork:
 class AttributionTest(unittest.TestCase):
     def test_parts_of_a_linear_policy_add_up(self):
         recorded = states.inlining("m", 100, 1)
-        network = states.linear(INLINING, _TWO, 3.0)
-        answers = replay(queried_policy(network, INLINING), INLINING, recorded)
-        typical = typical_levels(answers.observations.levels)
-        why = attribute(queried_policy(network, INLINING), answers, range(100), typical)
+        answers = states.replayed(states.linear(INLINING, _TWO, 3.0), INLINING, recorded)
+        why = attribute(answers, range(100), typical_levels(answers.observations.levels))
         np.testing.assert_allclose(why.typical + why.contributions.sum(axis=1), answers.logits, atol=0.02)
         users = recorded.features["callee_users"][:, 0]
-        np.testing.assert_allclose(
-            why.contributions[:, why.features.index("callee_users")], 2.0 * (users - np.sort(users)[49]), atol=0.02
-        )
-        self.assertEqual(np.abs(why.contributions[:, why.features.index("node_count")]).max(), 0.0)
+        parts = dict(zip(answers.asked.features, why.contributions.T))
+        np.testing.assert_allclose(parts["callee_users"], 2.0 * (users - np.sort(users)[49]), atol=0.02)
+        self.assertEqual(np.abs(parts["node_count"]).max(), 0.0)
 
     def test_an_embedding_is_one_feature(self):
         problem = load_problem("inlining_for_size+ir2vec.2.0123456789abcdef")
         plain = states.inlining("m", 60, 1)
         vectors = np.random.default_rng(1).random((60, 2)).astype(np.float32)
-        recorded = dataclasses.replace(
-            plain, features={**plain.features, "callee_embedding": vectors, "caller_embedding": vectors}
-        )
-        adds = {
-            "cost_estimate": (-40, 50, -6.0),
-            "callee_embedding[0]": (0, 1, 2.0),
-            "callee_embedding[1]": (0, 1, 1.0),
-        }
-        network = states.linear(problem, adds, 3.0)
-        answers = replay(queried_policy(network, problem), problem, recorded)
-        typical = typical_of(problem, [recorded], [answers.observations])
-        why = attribute(queried_policy(network, problem), answers, range(60), typical.levels)
-        self.assertEqual(why.features, ("cost_estimate", "callee_embedding"))
+        features = {**plain.features, "callee_embedding": vectors, "caller_embedding": vectors}
+        adds = {f"callee_embedding[{number}]": (0, 1, 2.0 - number) for number in (0, 1)}
+        network = states.linear(problem, {"cost_estimate": (-40, 50, -6.0), **adds}, 3.0)
+        answers = states.replayed(network, problem, dataclasses.replace(plain, features=features))
+        typical = typical_of(answers)
+        why = attribute(answers, range(60), typical.levels)
+        self.assertEqual(answers.asked.features, ("cost_estimate", "callee_embedding"))
         expected = (vectors - np.sort(vectors, axis=0)[29]) @ [2.0, 1.0]
         np.testing.assert_allclose(why.contributions[:, 1], expected, atol=0.03)
-        [explained] = explain(queried_policy(network, problem), problem, recorded, answers, [7], typical)
-        self.assertAlmostEqual(explained.values["callee_embedding"], float(np.linalg.norm(vectors[7])), places=6)
-        self.assertAlmostEqual(
-            typical.values["callee_embedding"], np.sort(np.linalg.norm(vectors, axis=1))[29], places=6
-        )
+        [explained] = explain(answers, [7], typical)
+        lengths = np.linalg.norm(vectors, axis=1)
+        self.assertAlmostEqual(explained.values["callee_embedding"], float(lengths[7]), places=6)
+        self.assertAlmostEqual(typical.values["callee_embedding"], np.sort(lengths)[29], places=6)
 
     def test_parts_of_a_linear_choice_add_up_to_the_margin(self):
-        asked = queried_policy(states.smallest_evictor(), EVICTION)
-        answers = replay(asked, EVICTION, states.eviction("m", 40, 1))
-        why = attribute(asked, answers, [3, 30], typical_levels(answers.observations.levels))
+        answers = states.replayed(states.smallest_evictor(), EVICTION, states.eviction("m", 40, 1))
+        why = attribute(answers, [3, 30], typical_levels(answers.observations.levels))
         self.assertIsNone(why.typical)
         np.testing.assert_allclose(why.contributions.sum(axis=1), [answers.margin(3), answers.margin(30)], atol=0.02)
-        np.testing.assert_allclose(why.contributions[:, why.features.index("liverange_size")], why.explained, atol=0.02)
+        size = answers.asked.features.index("liverange_size")
+        np.testing.assert_allclose(why.contributions[:, size], why.explained, atol=0.02)
 
     def test_parts_of_any_network_add_up_and_equal_features_add_nothing(self):
         network = _other_network(
@@ -82,11 +71,9 @@ class AttributionTest(unittest.TestCase):
         kernel = np.array(network.weights["policy/0/kernel"])
         kernel[[column.feature == "nr_urgent" for column in network.normalizer.columns] + [False]] = 0
         network = network.with_weights({**network.weights, "policy/0/kernel": kernel})
-        answers = replay(queried_policy(network, EVICTION), EVICTION, states.eviction("m", 30, 1))
-        why = attribute(
-            queried_policy(network, EVICTION), answers, range(30), typical_levels(answers.observations.levels)
-        )
-        self.assertEqual(why.features, ("nr_urgent", "liverange_size", "progress", LAST_POSITION))
+        answers = states.replayed(network, EVICTION, states.eviction("m", 30, 1))
+        why = attribute(answers, range(30), typical_levels(answers.observations.levels))
+        self.assertEqual(answers.asked.features, ("nr_urgent", "liverange_size", "progress", LAST_POSITION))
         np.testing.assert_allclose(why.contributions.sum(axis=1), why.explained, atol=1e-9)
         self.assertEqual([answers.margin(n) for n in range(30)], why.explained.tolist())
         # Unlooked at; and the same for all candidates of a state.
@@ -97,24 +84,21 @@ class AttributionTest(unittest.TestCase):
         network = _other_network(INLINING, {"cost_estimate": (-40, 50), "callee_users": (0, 1)})
         exact = exact_network(network.weights)
         before, after = np.array([[10, 20], [190, 0]], np.uint8)
-        users_first, cost_first = exact.row_logits(np.array([[10, 0], [190, 20]], np.uint8)).astype(np.float64)
-        first, last = exact.row_logits(np.stack([before, after])).astype(np.float64)
+        rows = np.array([[10, 20], [10, 0], [190, 20], [190, 0]], np.uint8)
+        first, users_first, cost_first, last = exact.row_logits(rows).astype(np.float64)
         expected = [
             ((cost_first - first) + (last - users_first)) / 2,
             ((users_first - first) + (last - cost_first)) / 2,
         ]
-        np.testing.assert_allclose(
-            shapley(exact.row_logits, before, after, column_features(network.normalizer), 2), expected
-        )
+        of_column = queried_policy(network, INLINING).of_column
+        np.testing.assert_allclose(shapley(exact.row_logits, before, after, of_column, 2), expected)
 
     def test_the_formula_is_the_policy(self):
-        network = states.linear(INLINING, _TWO, 3.0)
-        found = formula(network)
+        found = formula(states.linear(INLINING, _TWO, 3.0))
         assert found is not None
-        start, pieces = found
-        self.assertAlmostEqual(start, 3.0, places=3)
+        self.assertAlmostEqual(found["start"], 3.0, places=3)
         self.assertEqual(
-            {piece.feature: round(piece.adds, 2) for piece in pieces},
+            {piece["feature"]: round(piece["adds"], 2) for piece in found["pieces"]},
             {name: adds for name, (_, _, adds) in _TWO.items()},
         )
         self.assertIsNone(formula(_other_network(INLINING, {"cost_estimate": (0, 1)})))
@@ -130,10 +114,6 @@ class AttributionTest(unittest.TestCase):
         ranked = sorted(values, key=lambda value: (value != value, value))
         # NaN is the largest to the normaliser, and infinity as large.
         np.testing.assert_array_equal(typical_levels(levels(values)), levels([ranked[(len(values) - 1) // 2]])[0])
-
-    def test_the_last_position_counts_as_a_feature_where_it_is_marked(self):
-        self.assertEqual(attributed_features(states.stock_inliner().normalizer), ("cost_estimate", "callee_users"))
-        self.assertEqual(attributed_features(states.smallest_evictor().normalizer)[-1], LAST_POSITION)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.explanation.attribution import attribute, has_alternative, typical_levels
-from mlgo.explanation.queried_policy import LAST_POSITION, QueriedPolicy
-from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.attribution import attribute, typical_levels
+from mlgo.explanation.queried_policy import LAST_POSITION
 from mlgo.explanation.replay import Replay
-from mlgo.learning.observations import Observations
-from mlgo.problems.problem import Problem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +26,7 @@ class Reason:
 class ExplainedDecision:
     """One decision."""
 
-    #: module, function: names.
-    module: str
+    module: str  #: its name, as that of the function.
     function: str
     number: int  #: index of the decision in the function, from 0.
     callee: str  #: the called function for inlining; else "".
@@ -48,60 +44,51 @@ class ExplainedDecision:
     explained: float | None  #: z or margin, the sum of `reasons`. None: there was no alternative.
     typical: float | None  #: z with typical values of all features, the reference of reasons; None for margins.
     #: features that the policy uses, largest contribution first; they add up to `explained` - (typical or 0).
-    reasons: tuple[Reason, ...]
+    reasons: Sequence[Reason]
     values: Mapping[str, float]  #: feature -> value, all features, for categorical decisions at the chosen position.
 
 
 @dataclasses.dataclass(frozen=True)
 class Typical:
-    """A typical state: lower medians over rows.
+    """A typical state: lower medians over rows."""
 
-    Attributes: levels: [width], see typical_levels; values: feature -> value, NaN taken as infinity.
-    """
-
-    levels: np.ndarray
-    values: Mapping[str, float]
+    levels: np.ndarray  #: [width], see typical_levels.
+    values: Mapping[str, float]  #: feature -> value, NaN taken as infinity.
 
 
-def typical_of(problem: Problem, recorded: Sequence[RecordedDecisions], samples: Sequence[Observations]) -> Typical:
-    """The typical state over all legal candidates. Args: both are of the same states."""
-    levels = typical_levels(np.concatenate([sample.levels for sample in samples]))
+def typical_of(replayed: Replay) -> Typical:
+    """The typical state over all legal candidates."""
     values = {}
-    for spec in problem.observation_specs:
-        found = np.concatenate([_legal_values(problem, each, spec.name) for each in recorded]).astype(np.float64)
+    for spec in replayed.asked.problem.observation_specs:
+        found = _legal_values(replayed, spec.name).astype(np.float64)
         found = np.where(np.isnan(found), np.inf, found)
         values[spec.name] = float(np.partition(found, (len(found) - 1) // 2)[(len(found) - 1) // 2])
-    return Typical(levels, values)
+    return Typical(typical_levels(replayed.observations.levels), values)
 
 
-def explain(
-    policy: QueriedPolicy,
-    problem: Problem,
-    recorded: RecordedDecisions,
-    replayed: Replay,
-    decisions: Sequence[int],
-    typical: Typical,
-) -> list[ExplainedDecision]:
+def explain(replayed: Replay, decisions: Sequence[int], typical: Typical) -> list[ExplainedDecision]:
     """Explains some decisions of a module, by their indices; `typical` is the reference unless they are categorical."""
+    recorded, problem = replayed.recorded, replayed.asked.problem
     number_of = {n: number for numbers in recorded.by_function().values() for number, n in enumerate(numbers)}
-    open_ones = [n for n in decisions if has_alternative(replayed.observations, n)]
-    why = attribute(policy, replayed, open_ones, typical.levels) if open_ones else None
+    choosing = replayed.observations.kind == "categorical"
+    alternatives = {n: replayed.alternative(n) for n in decisions}
+    open_ones = [n for n in decisions if not choosing or alternatives[n] is not None]
+    why = attribute(replayed, open_ones, typical.levels) if open_ones else None
     place = {n: index for index, n in enumerate(open_ones)}
     explained = []
     for n in decisions:
-        own, other = replayed.policy[n], None if replayed.heuristic is None else replayed.heuristic[n]
-        differs = None if replayed.differs is None else bool(replayed.differs[n])
-        choosing = replayed.observations.kind == "categorical"
-        alternative = replayed.alternative(n)
+        own, other = replayed.policy[n], None if recorded.heuristic is None else recorded.heuristic[n]
+        alternative = alternatives[n]
         compared = None if alternative is None else int(replayed.observations.positions[alternative])
-        values = _values(problem, recorded, n, own)
-        against = (
-            typical.values if not choosing else {} if compared is None else _values(problem, recorded, n, compared)
-        )
-        index = place.get(n)
-        reasons: tuple[Reason, ...] = ()
+        values = _values(replayed, n, own)
+        against = typical.values if not choosing else {} if compared is None else _values(replayed, n, compared)
+        index = None if why is None else place.get(n)
+        reasons: list[Reason] = []
         if why is not None and index is not None:
-            reasons = _reasons(why.features, why.contributions[index], values, against)
+            reasons = [
+                Reason(feature, values.get(feature, math.nan), against.get(feature), float(adds))
+                for feature, adds in zip(replayed.asked.features, why.contributions[index])
+            ]
         explained.append(
             ExplainedDecision(
                 module=recorded.module,
@@ -110,36 +97,27 @@ def explain(
                 callee=recorded.callee(n),
                 policy=problem.choice_name(own),
                 heuristic=None if other is None else problem.choice_name(other),
-                differs=differs,
+                differs=None if replayed.differs is None else bool(replayed.differs[n]),
                 probability=replayed.probability(n, own),
                 heuristic_probability=None if other is None else replayed.probability(n, other),
-                candidates=int(np.diff(replayed.observations.offsets)[n]) if choosing else None,
+                candidates=int(np.diff(replayed.rows(n))[0]) if choosing else None,
                 margin=replayed.margin(n),
                 alternative="" if compared is None else problem.choice_name(compared),
                 explained=None if why is None or index is None else float(why.explained[index]),
                 typical=None if why is None or index is None else why.typical,
-                reasons=reasons,
+                reasons=sorted(reasons, key=lambda reason: (-abs(reason.adds), reason.feature)),
                 values=values,
             )
         )
     return explained
 
 
-def _reasons(
-    features: Sequence[str], contributions: np.ndarray, values: Mapping[str, float], against: Mapping[str, float]
-) -> tuple[Reason, ...]:
-    reasons = [
-        Reason(feature, values.get(feature, math.nan), against.get(feature), float(adds))
-        for feature, adds in zip(features, contributions)
-    ]
-    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.adds), reason.feature)))
-
-
-def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float) -> dict[str, float]:
+def _values(replayed: Replay, n: int, choice: float) -> dict[str, float]:
     """Feature -> value in one state; at position `choice` for features with one value per position."""
+    problem = replayed.asked.problem
     values = {}
     for spec in problem.observation_specs:
-        flat = np.asarray(recorded.features[spec.name][n]).reshape(-1)
+        flat = np.asarray(replayed.recorded.features[spec.name][n]).reshape(-1)
         if spec.name in problem.embeddings:
             values[spec.name] = float(_lengths(flat[None])[0])
         else:
@@ -149,13 +127,14 @@ def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float
     return values
 
 
-def _legal_values(problem: Problem, recorded: RecordedDecisions, feature: str) -> np.ndarray:
-    flat = np.asarray(recorded.features[feature]).reshape(len(recorded), -1)
+def _legal_values(replayed: Replay, feature: str) -> np.ndarray:
+    problem, features = replayed.asked.problem, replayed.recorded.features
+    flat = np.asarray(features[feature]).reshape(len(replayed), -1)
     if feature in problem.embeddings:
         return _lengths(flat)
     if problem.mask_feature is None or flat.shape[1] == 1:
         return flat[:, 0]
-    return flat[np.asarray(recorded.features[problem.mask_feature]).reshape(flat.shape) > 0]
+    return flat[np.asarray(features[problem.mask_feature]).reshape(flat.shape) > 0]
 
 
 def _lengths(vectors: np.ndarray) -> np.ndarray:

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import recorded
-from mlgo.explanation.function_report import View
 from mlgo.explanation.queried_policy import QueriedPolicy, queried_policy
-from mlgo.explanation.replay import disagreements, replay
+from mlgo.explanation.replay import Replay, replay
 from mlgo.learning.network import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.problem import Problem
@@ -46,11 +45,8 @@ class Explainer:
                 model = write_greedy_model(self.policy, self.problem, self.folder.work, "explained")
             return recorded.record_corpus(folder, corpus, self.setup, f"{name}, {side}", model)
 
-        inputs = {
-            "clang": self.clang_digest,
-            "corpus": self.corpus.digest,
-            "policy": self.digest if under_policy else "",
-        }
+        digest = self.digest if under_policy else ""
+        inputs = {"clang": self.clang_digest, "corpus": self.corpus.digest, "policy": digest}
         configuration = {
             "problem": self.problem.name,
             "modules": digest_of_json([module.name for module in corpus.modules]),
@@ -59,16 +55,16 @@ class Explainer:
         self.folder.stage(f"{name}/{side}", inputs, configuration, work)
         return self.folder.path / name / side
 
-    def replayed(self, folder: pathlib.Path, module: str, check: bool) -> View | None:
-        """The recorded decisions of a module and the policy's answers in the same states; None: there are none.
+    def replayed(self, folder: pathlib.Path, module: str, check: bool) -> Replay | None:
+        """The policy's answers in the recorded states of a module; None: there are none.
 
         Raises: RunError: `check`, and the answers are others, though the policy took these decisions.
         """
         found = recorded.load(folder, module, self.problem)
         if found is None:
             return None
-        answers = replay(self.asked, self.problem, found)
-        wrong = disagreements(answers, found) if check else 0
+        answers = replay(self.asked, found)
+        wrong = answers.disagreements if check else 0
         if wrong > self.asked.allowed_mismatch * len(found):
             raise RunError(
                 f"decisions of {module}",
@@ -76,4 +72,4 @@ class Explainer:
                 "This is a defect of mlgo; please report it with the policy and the module",
                 ExitCode.INTERNAL_ERROR,
             )
-        return found, answers
+        return answers

@@ -2,55 +2,73 @@
 
 import dataclasses
 import math
+import pathlib
 from collections.abc import Mapping, Sequence
 
-from mlgo.explanation.decision import ExplainedDecision, Typical, explain
-from mlgo.explanation.queried_policy import QueriedPolicy
+from mlgo.explanation.decision import ExplainedDecision, Typical, explain, typical_of
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.learning.linear_network import TOP_LOGIT
 from mlgo.pages.change import Tone
-from mlgo.pages.page import Block, Cell, Details, Facts, Group, Page, Paragraph, Point, Table
-from mlgo.pages.page import Section as PageSection
+from mlgo.pages.page import Block, Cell, Details, Facts, Group, Page, Paragraph, Point, Section, Table
 from mlgo.problems.problem import Problem
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 
 #: Demangled names are cut to this length where only recognition matters.
-NAME_WIDTH = 100
+_NAME_WIDTH = 100
 #: Smaller contributions are printed as 0.00.
 _NOTHING = 0.005
 
 
 @dataclasses.dataclass(frozen=True)
-class Section:
-    """Decisions in states of one origin.
+class FunctionRequest:
+    """What a user wants to see of a module."""
 
-    Attributes: total: number of decisions; differing: those that differ from the heuristic's; None: unknown.
-    """
-
-    title: str
-    remark: str
-    decisions: Sequence[ExplainedDecision]
-    total: int
-    differing: int | None
+    policy: str  #: its name.
+    function: str | None = None  #: the function to explain; None: the only one, or a list of all functions.
+    callsite: str | None = None  #: part of the name of the callees whose calls are shown; None: all calls.
+    only_different: bool = False
+    limit: int = 0  #: decisions shown per origin; 0: all.
+    features: int = 0  #: features shown per decision; 0: all that the policy uses.
+    all_features: bool = False  #: whether the features that the policy does not use are shown too.
+    html: pathlib.Path | None = None
 
 
 @dataclasses.dataclass(frozen=True)
-class FunctionReport:
-    """The report of a function."""
+class Shown:
+    """What a page shows."""
 
-    #: problem, policy, module, function: names; `policy` with the start of its digest.
-    problem: str
-    policy: str
-    module: str
+    request: FunctionRequest
     function: str
-    demangled: Mapping[str, str]  #: demangled names of the function and its callees.
-    outcome: Sequence[str]
-    basis: str
-    sections: Sequence[Section]  #: by origin of the states.
-    reasons: int  #: features shown per decision; 0: all that the policy uses.
-    all_values: bool  #: whether the values of all features are listed too.
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)  #: of functions → demangled.
+    callees: set[str] | None = None  #: for inlining, only calls of these; None: all.
+
+    def among(self, decided: RecordedDecisions) -> list[int]:
+        decisions = decided.by_function().get(self.function, [])
+        return [n for n in decisions if self.callees is None or decided.callee(n) in self.callees]
+
+
+def function_page(
+    digest: str, default: Replay | None, policy: Replay | None, records: Sequence[ModuleRecord], shown: Shown
+) -> Page:
+    """The page of a function with decisions. Args: digest: of the policy; records: of the module under both sides."""
+    first = default or policy
+    if first is None:
+        raise ValueError("a function without decisions has no page")
+    problem, name = first.asked.problem, shown.names.get(shown.function, shown.function)
+    mangled = "" if name == shown.function else f"{shown.function} "
+    lines = [*outcome_lines(problem, shown.function, *records), _basis(first)]
+    return Page(
+        title=f"{problem.name}: {name}",
+        lead=f"{mangled}in {first.recorded.module}, policy {shown.request.policy} ({digest[:12]})",
+        verdict=None,
+        points=[Point(Tone.PLAIN, text) for text in lines],
+        cards=[],
+        sections=sections_of(default, policy, typical_of(first), shown),
+        kind="mlgo explanation",
+        ending="",
+    )
 
 
 def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy: ModuleRecord) -> list[str]:
@@ -68,27 +86,66 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
     return lines
 
 
-def basis(choosing: bool, linear: bool, has_probabilities: bool, what: str) -> str:
-    """An explanation of the contributions. Args: what: over what the medians are taken."""
-    whole = "the margin" if choosing else "z"
-    start = (
-        "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"
-        if choosing
-        else f"what each feature adds to z, counted from a state in which all have their medians ({what})"
-    )
-    if choosing and not has_probabilities:
+def _basis(replayed: Replay) -> str:
+    """An explanation of the contributions."""
+    asked = replayed.asked
+    if asked.problem.decision_kind != "categorical":
+        start = "what each feature adds to z, counted from a state in which all have their medians"
+        start += f" (over the {len(replayed)} decisions of this module)"
+        whole = "z" if asked.has_probabilities else "z, which is 1 or -1: this policy tells its decision only"
+    elif asked.has_probabilities:
+        start = "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"
+        whole = "the margin"
+    else:
         start = "how much each feature does to make the policy choose this candidate and not the alternative"
         whole = "1 if the choice depends on them, else 0"
-    elif not has_probabilities:
-        whole = "z, which is 1 or -1: this policy tells its decision only"
-    if linear:
-        end = f"; they add up to {whole}, but where the policy cuts z off at +-{TOP_LOGIT:g}"
-    else:
-        end = f"; Shapley values, which add up to {whole}"
-    return f"Why: {start}{end}."
+    if asked.effect is not None:
+        return f"Why: {start}; they add up to {whole}, but where the policy cuts z off at +-{TOP_LOGIT:g}."
+    return f"Why: {start}; Shapley values, which add up to {whole}."
 
 
-def choice_text(decision: ExplainedDecision) -> str:
+def sections_of(default: Replay | None, policy: Replay | None, typical: Typical, shown: Shown) -> list[Section]:
+    """One section per compile with decisions; leading states that both share are shown once."""
+    sections, seen = [], []
+    if default is not None:
+        seen = shown.among(default.recorded)
+        remark = "The heuristic took these decisions; the policy is evaluated in the same states."
+        sections.append(_section("states-0", "the default's compile", remark, default, seen, typical, shown))
+    if policy is not None:
+        decided = policy.recorded
+        numbers = shown.among(decided)
+        same = decided.same_states(numbers, default.recorded, seen) if default is not None else 0
+        remark = "The policy took these decisions; "
+        if policy.asked.problem.default_decision_spec:
+            remark += "LLVM also asked the heuristic."
+        else:
+            remark += "what the heuristic would decide here is not logged."
+        if same and same == len(numbers):
+            remark += " All states are those above."
+        elif same:
+            number = decided.by_function()[shown.function].index(numbers[same])
+            remark += f" Before decision {number} the states are those above."
+        anchor, origin = f"states-{len(sections)}", "the policy's own compile"
+        sections.append(_section(anchor, origin, remark, policy, numbers[same:], typical, shown))
+    return sections
+
+
+def _section(
+    anchor: str, origin: str, remark: str, replayed: Replay, numbers: Sequence[int], typical: Typical, shown: Shown
+) -> Section:
+    kept, text = numbers, f"{len(numbers)} decisions"
+    if replayed.differs is not None:
+        differing = [n for n in numbers if replayed.differs[n]]
+        kept = differing if shown.request.only_different else numbers
+        text += f", {len(differing)} differ from the heuristic"
+    explained = explain(replayed, kept[: shown.request.limit or None], typical)
+    if hidden := len(numbers) - len(explained):
+        text += f"; {hidden} more decisions are not shown, see --limit, --callsite and --only_different"
+    groups = [_decision(decision, shown) for decision in explained]
+    return Section(anchor, f"In the states of {origin}", origin, [Paragraph(f"{text}. {remark}"), *groups])
+
+
+def _choice_text(decision: ExplainedDecision) -> str:
     parts = [decision.policy]
     if decision.probability is not None:
         parts.append(f"p {decision.probability:.2f}")
@@ -102,7 +159,7 @@ def choice_text(decision: ExplainedDecision) -> str:
     return ", ".join(parts)
 
 
-def heuristic_text(decision: ExplainedDecision) -> str:
+def _heuristic_text(decision: ExplainedDecision) -> str:
     if decision.heuristic is None:
         return "not known: the compiler does not ask it here"
     if decision.heuristic_probability is None or not decision.differs or decision.candidates is None:
@@ -110,42 +167,17 @@ def heuristic_text(decision: ExplainedDecision) -> str:
     return f"{decision.heuristic}, to which the policy gives p {decision.heuristic_probability:.2f}"
 
 
-def function_page(report: FunctionReport) -> Page:
-    name = report.demangled.get(report.function, report.function)
-    mangled = "" if name == report.function else f"{report.function} "
-    return Page(
-        title=f"{report.problem}: {name}",
-        lead=f"{mangled}in {report.module}, policy {report.policy}",
-        verdict=None,
-        points=[Point(Tone.PLAIN, text) for text in (*report.outcome, report.basis)],
-        cards=[],
-        sections=[_page_section(report, section, f"states-{n}") for n, section in enumerate(report.sections)],
-        kind="mlgo explanation",
-        ending="",
-    )
-
-
-def _page_section(report: FunctionReport, section: Section, anchor: str) -> PageSection:
-    text = f"{section.total} decisions"
-    text += "" if section.differing is None else f", {section.differing} differ from the heuristic"
-    if hidden := section.total - len(section.decisions):
-        text += f"; {hidden} more decisions are not shown, see --limit, --callsite and --only_different"
-    groups = [_decision(report, decision) for decision in section.decisions]
-    short_title = section.title.removeprefix("In the states of ")
-    return PageSection(anchor, section.title, short_title, [Paragraph(f"{text}. {section.remark}"), *groups])
-
-
-def _decision(report: FunctionReport, decision: ExplainedDecision) -> Group:
-    callee = report.demangled.get(decision.callee, decision.callee)
+def _decision(decision: ExplainedDecision, shown: Shown) -> Group:
+    callee = shown.names.get(decision.callee, decision.callee)
     title = f"Decision {decision.number}" + (f": call of {short(callee)}" if callee else "")
-    facts = [("policy", choice_text(decision)), ("heuristic", heuristic_text(decision))]
+    facts = [("policy", _choice_text(decision)), ("heuristic", _heuristic_text(decision))]
     facts += [("callee", callee)] if callee != short(callee) else []
     blocks: list[Block] = [Facts(facts)]
     if decision.explained is None:
         blocks.append(Paragraph("No alternative."))
     else:
-        blocks.append(_reasons(decision, report.reasons))
-    if report.all_values:
+        blocks.append(_reasons(decision, 0 if shown.request.all_features else shown.request.features))
+    if shown.request.all_features:
         where = f", at {decision.policy}" if decision.candidates is not None else ""
         values = [(feature, number(value)) for feature, value in decision.values.items()]
         blocks.append(Details(f"All it was shown{where}", [Facts(values)]))
@@ -188,78 +220,10 @@ def number(value: float | None) -> str:
     return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.4g}"
 
 
-def short(name: str, width: int = NAME_WIDTH) -> str:
+def short(name: str, width: int = _NAME_WIDTH) -> str:
     return name if len(name) <= width else f"{name[: width - 3]}..."
 
 
 def _change(what: str, default: float, policy: float) -> str:
     percent = f" ({100.0 * (policy / default - 1.0):+.2f} %)" if default else ""
     return f"{what}: {default:,.10g} under the default, {policy:,.10g} under the policy{percent}"
-
-
-#: The decisions of a compile, and the policy's answers in the same states.
-View = tuple[RecordedDecisions, Replay]
-
-
-@dataclasses.dataclass(frozen=True)
-class Shown:
-    """The decisions to show."""
-
-    function: str
-    callees: set[str] | None = None  #: for inlining, only calls of these; None: all.
-    only_different: bool = False
-    limit: int = 0  #: the most decisions of each compile; 0: all.
-
-    def among(self, decided: RecordedDecisions) -> list[int]:
-        decisions = decided.by_function().get(self.function, [])
-        return [n for n in decisions if self.callees is None or decided.callee(n) in self.callees]
-
-
-def sections_of(
-    asked: QueriedPolicy, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
-) -> list[Section]:
-    """One section per compile with decisions; leading states that both share are shown once."""
-    sections, seen = [], []
-    if default is not None:
-        seen = shown.among(default[0])
-        remark = "The heuristic took these decisions; the policy is evaluated in the same states."
-        sections.append(
-            _section(asked, problem, default, typical, shown, seen, "In the states of the default's compile", remark)
-        )
-    if policy is not None:
-        decided = policy[0]
-        numbers = shown.among(decided)
-        same = decided.same_states(numbers, default[0], seen) if default is not None else 0
-        logged = bool(problem.default_decision_spec)
-        known = "LLVM also asked the heuristic." if logged else "what the heuristic would decide here is not logged."
-        seen_before = _same_remark(decided, shown.function, numbers, same)
-        remark = f"The policy took these decisions; {known} {seen_before}".rstrip()
-        title = "In the states of the policy's own compile"
-        sections.append(_section(asked, problem, policy, typical, shown, numbers[same:], title, remark))
-    return sections
-
-
-def _section(
-    asked: QueriedPolicy,
-    problem: Problem,
-    view: View,
-    typical: Typical,
-    shown: Shown,
-    numbers: Sequence[int],
-    title: str,
-    remark: str,
-) -> Section:
-    decided, answers = view
-    differing = None if answers.differs is None else [n for n in numbers if answers.differs[n]]
-    kept = differing if shown.only_different and differing is not None else numbers
-    explained = explain(asked, problem, decided, answers, kept[: shown.limit or None], typical)
-    return Section(title, remark, explained, len(numbers), None if differing is None else len(differing))
-
-
-def _same_remark(decided: RecordedDecisions, function: str, numbers: Sequence[int], same: int) -> str:
-    """A remark that the first `same` of `numbers` were taken in states that are shown above."""
-    if not same:
-        return ""
-    if same == len(numbers):
-        return "All states are those above."
-    return f"Before decision {decided.by_function()[function].index(numbers[same])} the states are those above."

@@ -8,7 +8,7 @@ with the same information either may look unimportant.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from mlgo.evaluation.statistics import summarize_totals
 from mlgo.explanation.queried_policy import LAST_POSITION, QueriedPolicy
 from mlgo.explanation.replay import comparable, confidence
 from mlgo.learning.exact_network import greedy_decisions
-from mlgo.learning.observations import Observations
+from mlgo.learning.observations import Observations, concatenate
 from mlgo.problems.problem import Problem
 from mlgo.run.determinism import generator
 
@@ -31,14 +31,6 @@ class Share:
     share: float
     low: float
     high: float
-
-    def percent(self) -> str:
-        """For display: "12.34 % [10.01, 14.12]"."""
-        return f"{100 * self.share:.2f} % [{100 * self.low:.2f}, {100 * self.high:.2f}]"
-
-    def text(self) -> str:
-        """With counts: "12.34 % [10.01, 14.12] of 12,345 decisions in 86 modules"."""
-        return f"{self.percent()} of {self.total:,} decisions in {self.modules} modules"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,20 +55,15 @@ def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
 
 
 def importances(
-    policy: QueriedPolicy,
-    problem: Problem,
-    sample: Observations,
-    modules: Sequence[str],
-    module_of: np.ndarray,
-    seed: int,
-    repeats: int,
+    policy: QueriedPolicy, samples: Mapping[str, Observations], seed: int, repeats: int
 ) -> list[FeatureImportance]:
     """The importance of every feature that the policy uses, largest first.
 
-    Args:
-      sample: N states; their decisions are the policy's own.
-      module_of: int [N], index into `modules`.
+    Args: samples: module -> some of its states, with the policy's own decisions.
     """
+    sample = concatenate(list(samples.values()))
+    module_of = np.repeat(np.arange(len(samples)), [len(part) for part in samples.values()])
+    totals = np.bincount(module_of, minlength=len(samples))
     logits = policy.logits(sample)
     before = comparable(greedy_decisions(logits, sample), sample)
     sure = confidence(logits, sample)
@@ -87,15 +74,17 @@ def importances(
         changed, lost = np.zeros(len(sample)), np.zeros(len(sample))
         for repeat in range(repeats):
             random = generator(seed, "permutation", feature, repeat)
-            after, surely = _permuted(policy, problem, sample, feature, policy.of_column == index, random)
-            changed += after != before
-            if not policy.has_probabilities:
-                lost += after != before
+            levels = permuted_levels(policy.problem, sample, feature, policy.of_column == index, random)
+            logits = policy.logits(dataclasses.replace(sample, levels=levels))
+            differs = comparable(greedy_decisions(logits, sample), sample) != before
+            changed += differs
+            if policy.has_probabilities:
+                loss = sure - confidence(logits, sample)
+                lost += np.abs(loss) if sample.kind == "continuous" else loss
             else:
-                lost += np.abs(sure - surely) if sample.kind == "continuous" else sure - surely
-        totals = np.bincount(module_of, minlength=len(modules))
-        sums = np.bincount(module_of, changed / repeats, minlength=len(modules))
-        counts = {name: (float(s), int(t)) for name, s, t in zip(modules, sums, totals) if t}
+                lost += differs
+        sums = np.bincount(module_of, changed / repeats, minlength=len(samples))
+        counts = {name: (float(s), int(t)) for name, s, t in zip(samples, sums, totals) if t}
         found.append(FeatureImportance(feature, share_of(counts, seed), float(lost.mean() / repeats)))
     return sorted(found, key=lambda each: (-each.changed.share, -each.confidence_lost, each.feature))
 
@@ -116,17 +105,3 @@ def permuted_levels(
     levels = sample.levels.copy()
     levels[:, columns] = sample.levels[source][:, columns]
     return levels
-
-
-def _permuted(
-    policy: QueriedPolicy,
-    problem: Problem,
-    sample: Observations,
-    feature: str,
-    columns: np.ndarray,
-    random: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The decisions with the feature permuted, as `comparable`, and the confidence in the original decisions then."""
-    levels = permuted_levels(problem, sample, feature, columns, random)
-    logits = policy.logits(dataclasses.replace(sample, levels=levels))
-    return comparable(greedy_decisions(logits, sample), sample), confidence(logits, sample)

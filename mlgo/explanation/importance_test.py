@@ -7,46 +7,33 @@ import numpy as np
 
 from mlgo.explanation.importance import importances, permuted_levels, share_of
 from mlgo.explanation.queried_policy import queried_policy
-from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
-from mlgo.learning.observations import concatenate
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 
 
-def _importances(network, problem, recorded, seed=1, repeats=4):
-    asked = queried_policy(network, problem)
-    parts = [replay(asked, problem, each).observations for each in recorded]
-    module_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    found = importances(
-        asked, problem, concatenate(parts), [each.module for each in recorded], module_of, seed, repeats
-    )
-    return {each.feature: each for each in found}
+def _importances(network, problem, recorded, seed=1):
+    samples = {each.module: states.replayed(network, problem, each).observations for each in recorded}
+    return {each.feature: each for each in importances(queried_policy(network, problem), samples, seed, 4)}
 
 
 class ImportanceTest(unittest.TestCase):
     def test_only_the_feature_that_decides_is_important_and_by_a_known_share(self):
         recorded = [states.inlining(f"m{index}", 500, index) for index in range(4)]
-        found = _importances(
-            states.linear(INLINING, {"callee_users": (0, 1, 6.0), "cost_estimate": (0, 9, 0.0)}, -3.0),
-            INLINING,
-            recorded,
-        )
-        self.assertEqual(found["cost_estimate"].changed.count, 0)
-        self.assertEqual(found["cost_estimate"].confidence_lost, 0)
+        network = states.linear(INLINING, {"callee_users": (0, 1, 6.0), "cost_estimate": (0, 9, 0.0)}, -3.0)
+        found = _importances(network, INLINING, recorded)
+        cost, users = found["cost_estimate"], found["callee_users"]
+        self.assertEqual((cost.changed.count, cost.confidence_lost), (0, 0))
         ones = np.mean([each.features["callee_users"].mean() for each in recorded])
         # Half a permutation's pairs differ, of n draws with probability 2 p (1 - p).
-        self.assertAlmostEqual(found["callee_users"].changed.share, 2 * ones * (1 - ones), delta=0.03)
-        self.assertEqual((found["callee_users"].changed.total, found["callee_users"].changed.modules), (2000, 4))
+        self.assertAlmostEqual(users.changed.share, 2 * ones * (1 - ones), delta=0.03)
+        self.assertEqual((users.changed.total, users.changed.modules), (2000, 4))
         sure = 1 / (1 + np.exp(-3.0))
-        self.assertAlmostEqual(
-            found["callee_users"].confidence_lost, found["callee_users"].changed.share * (2 * sure - 1), places=3
-        )
+        self.assertAlmostEqual(users.confidence_lost, users.changed.share * (2 * sure - 1), places=3)
 
     def test_only_compared_features_matter_to_a_categorical_policy(self):
-        found = _importances(
-            states.smallest_evictor(), EVICTION, [states.eviction("a", 300, 1), states.eviction("b", 300, 2)]
-        )
+        recorded = [states.eviction("a", 300, 1), states.eviction("b", 300, 2)]
+        found = _importances(states.smallest_evictor(), EVICTION, recorded)
         self.assertEqual(list(found), ["liverange_size", "nr_urgent", "progress"])
         self.assertEqual((found["nr_urgent"].changed.share, found["progress"].changed.share), (0, 0))
         self.assertGreater(found["liverange_size"].changed.share, 0.5)
@@ -60,7 +47,7 @@ class ImportanceTest(unittest.TestCase):
 
     def test_values_are_only_dealt_out_anew_and_among_their_like(self):
         network = states.smallest_evictor()
-        sample = replay(queried_policy(network, EVICTION), EVICTION, states.eviction("a", 60, 1)).observations
+        sample = states.replayed(network, EVICTION, states.eviction("a", 60, 1)).observations
         features = [column.feature for column in network.normalizer.columns]
         last = sample.positions == sample.position_count - 1
         for feature in features:

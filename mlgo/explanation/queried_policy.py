@@ -5,8 +5,6 @@ are the values of the features, and its logits 1 for what it decides and 0 (bina
 """
 
 import dataclasses
-import functools
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from mlgo.learning.normalization import Normalizer
 from mlgo.learning.observations import Observations, pack
 from mlgo.problems.ir2vec import split_element
 from mlgo.problems.problem import Problem
+from mlgo.problems.tensor import TensorSpec
 from mlgo.run.quiet import quiet_libraries
 
 #: Display name of the column that marks the last candidate (Normalizer.mark_last_position).
@@ -39,16 +38,18 @@ class QueriedNetwork:
     allowed_mismatch = 0.0
 
     def __init__(self, network: PolicyNetwork, problem: Problem):
-        self.network = network
-        self._problem = problem
+        self.network, self.problem = network, problem
         self._exact = exact_network(network.weights)
-        self.features = attributed_features(network.normalizer)
-        self.of_column = column_features(network.normalizer)
+        normalizer = network.normalizer
+        last = [LAST_POSITION] if normalizer.mark_last_position else []
+        self.features = (*normalizer.tensors, *last)
+        columns = [split_element(column.feature)[0] for column in normalizer.columns] + last
+        self.of_column = np.array([self.features.index(feature) for feature in columns], np.int64)
         self.effect = linear_effect(network)
 
     def packed(self, recorded: RecordedDecisions, decisions: np.ndarray) -> Observations:
         """The states of `recorded` with other decisions. Raises: ObservationError: see `pack`."""
-        return pack(recorded.features, decisions, self.network.normalizer, self._problem, recorded.context)
+        return pack(recorded.features, decisions, self.network.normalizer, self.problem, recorded.context)
 
     def logits(self, observations: Observations) -> np.ndarray:
         return self._exact.row_logits(observations.levels)
@@ -67,10 +68,22 @@ class QueriedModel:
     effect = None
 
     def __init__(self, policy: ConvertedPolicy, problem: Problem):
-        self._policy, self._problem = policy, problem
-        used = set(self._inputs)
+        with quiet_libraries():
+            import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Slow to import.
+
+            resolver = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+            self._interpreter = tf.lite.Interpreter(
+                model_content=policy.model, experimental_op_resolver_type=resolver, num_threads=1
+            )
+        self._interpreter.allocate_tensors()
+        inputs = self._interpreter.get_input_details()
+        self._inputs = {each["name"].removeprefix("action_").removesuffix(":0"): each["index"] for each in inputs}
+        self._output = self._interpreter.get_output_details()[0]["index"]
+        self.problem = problem
         self._specs = [
-            spec for spec in problem.observation_specs if spec.name in used and spec.name != problem.mask_feature
+            spec
+            for spec in problem.observation_specs
+            if spec.name in self._inputs and spec.name != problem.mask_feature
         ]
         self.features = tuple(spec.name for spec in self._specs)
         widths = [spec.element_count if spec.name in problem.embeddings else 1 for spec in self._specs]
@@ -78,13 +91,13 @@ class QueriedModel:
 
     def packed(self, recorded: RecordedDecisions, decisions: np.ndarray) -> Observations:
         """As QueriedNetwork.packed; the rows, float64 [M, D], are the values of `features`."""
-        without_columns = Normalizer(self._problem.policy_name, (), mark_last_position=False)
-        found = pack(recorded.features, decisions, without_columns, self._problem, recorded.context)
+        without_columns = Normalizer(self.problem.policy_name, (), mark_last_position=False)
+        found = pack(recorded.features, decisions, without_columns, self.problem, recorded.context)
         state = found.row_observation()
         columns = []
         for spec in self._specs:
             flat = np.asarray(recorded.features[spec.name]).reshape(len(recorded), -1)
-            if spec.name in self._problem.embeddings or flat.shape[1] == 1:
+            if spec.name in self.problem.embeddings or flat.shape[1] == 1:
                 columns.append(flat[state])
             else:
                 columns.append(flat[state, found.positions][:, None])
@@ -109,16 +122,15 @@ class QueriedModel:
 
     def _of_state(self, observations: Observations, levels: np.ndarray, begin: int, end: int) -> np.ndarray:
         positions = observations.positions[begin:end]
-        decision = self._decide(self._tensors(levels, positions, observations.position_count))
+        decision = self._decision(levels, positions, observations.position_count)
         if observations.kind == "categorical":
             return (positions == decision).astype(np.float32)
         if observations.kind == "binary":
             return np.array([1.0 if decision else -1.0], np.float32)
-        return np.array([decision / (self._problem.output_unit or 1)], np.float32)
+        return np.array([decision / (self.problem.output_unit or 1)], np.float32)
 
-    def _tensors(self, levels: np.ndarray, positions: np.ndarray, count: int) -> Mapping[str, np.ndarray]:
-        """Input -> its value in one state; illegal positions are 0, as LLVM's advisors leave them."""
-        tensors = {}
+    def _decision(self, levels: np.ndarray, positions: np.ndarray, count: int) -> float:
+        """What the model decides in one state; values at illegal positions are 0, as LLVM's advisors leave them."""
         for index, spec in enumerate(self._specs):
             values = levels[:, self.of_column == index]
             flat = np.zeros(spec.element_count, np.float64)
@@ -126,40 +138,17 @@ class QueriedModel:
                 flat[positions] = values[:, 0]
             else:
                 flat[:] = values[0]
-            tensors[spec.name] = flat.astype(spec.dtype).reshape(spec.shape)
-        if self._problem.mask_feature is not None:
-            spec = self._problem.observation_spec(self._problem.mask_feature)
-            legal = np.zeros(spec.element_count, spec.dtype)
+            self._set(spec, flat)
+        mask = self.problem.mask_feature
+        if mask is not None and mask in self._inputs:
+            legal = np.zeros(count)
             legal[positions] = 1
-            tensors[spec.name] = legal.reshape(spec.shape)
-        return tensors
-
-    def _decide(self, tensors: Mapping[str, np.ndarray]) -> float:
-        for name, index in self._inputs.items():
-            self._interpreter.set_tensor(index, tensors[name])
+            self._set(self.problem.observation_spec(mask), legal)
         self._interpreter.invoke()
         return self._interpreter.get_tensor(self._output).reshape(-1)[0]
 
-    @functools.cached_property
-    def _interpreter(self):
-        with quiet_libraries():
-            import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Slow to import.
-
-            resolver = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-            interpreter = tf.lite.Interpreter(
-                model_content=self._policy.model, experimental_op_resolver_type=resolver, num_threads=1
-            )
-        interpreter.allocate_tensors()
-        return interpreter
-
-    @functools.cached_property
-    def _inputs(self) -> Mapping[str, int]:
-        details = self._interpreter.get_input_details()
-        return {each["name"].removeprefix("action_").removesuffix(":0"): each["index"] for each in details}
-
-    @functools.cached_property
-    def _output(self) -> int:
-        return self._interpreter.get_output_details()[0]["index"]
+    def _set(self, spec: TensorSpec, flat: np.ndarray) -> None:
+        self._interpreter.set_tensor(self._inputs[spec.name], flat.astype(spec.dtype).reshape(spec.shape))
 
 
 QueriedPolicy = QueriedNetwork | QueriedModel
@@ -167,15 +156,3 @@ QueriedPolicy = QueriedNetwork | QueriedModel
 
 def queried_policy(policy: AnyPolicy, problem: Problem) -> QueriedPolicy:
     return QueriedModel(policy, problem) if isinstance(policy, ConvertedPolicy) else QueriedNetwork(policy, problem)
-
-
-def attributed_features(normalizer: Normalizer) -> tuple[str, ...]:
-    """The features with separate contributions; an embedding is one feature."""
-    return (*normalizer.tensors, *([LAST_POSITION] if normalizer.mark_last_position else []))
-
-
-def column_features(normalizer: Normalizer) -> np.ndarray:
-    """int64 [width]: which of attributed_features each column belongs to."""
-    index = {feature: number for number, feature in enumerate(attributed_features(normalizer))}
-    columns = [index[split_element(column.feature)[0]] for column in normalizer.columns]
-    return np.array(columns + ([index[LAST_POSITION]] if normalizer.mark_last_position else []), np.int64)

@@ -6,11 +6,9 @@ import unittest
 
 import numpy as np
 
-from mlgo.explanation import queried_policy
 from mlgo.explanation.attribution import attribute, typical_levels
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances
-from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.learning.network import ConvertedPolicy, PolicyNetwork
 from mlgo.policy.greedy_model import write_greedy_model
@@ -32,12 +30,11 @@ class QueriedPolicyTest(unittest.TestCase):
         for network, problem, recorded in (
             (states.stock_inliner(15), INLINING, states.inlining("m", 60, 1)),
             (states.smallest_evictor(), EVICTION, states.eviction("m", 40, 1)),
-            (ordered, PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5])),
+            (ordered, PRIORITY, states.priority("m")),
         ):
             with self.subTest(problem.name):
                 one, other = (
-                    replay(queried_policy.queried_policy(policy, problem), problem, recorded)
-                    for policy in (network, _converted(network, problem))
+                    states.replayed(policy, problem, recorded) for policy in (network, _converted(network, problem))
                 )
                 np.testing.assert_array_equal(other.policy, one.policy)
                 np.testing.assert_array_equal(other.differs, one.differs)
@@ -46,34 +43,31 @@ class QueriedPolicyTest(unittest.TestCase):
 
     def test_the_feature_that_decides_is_the_reason(self):
         recorded = states.inlining("m", 60, 1)
-        asked = queried_policy.queried_policy(_converted(states.stock_inliner(), INLINING), INLINING)
-        answers = replay(asked, INLINING, recorded)
-        typical = typical_of(INLINING, [recorded], [answers.observations])
-        why = attribute(asked, answers, range(12), typical.levels)
-        cost = asked.features.index("cost_estimate")
+        answers = states.replayed(_converted(states.stock_inliner(), INLINING), INLINING, recorded)
+        typical = typical_of(answers)
+        why = attribute(answers, range(12), typical.levels)
+        cost = answers.asked.features.index("cost_estimate")
         np.testing.assert_allclose(why.contributions[:, cost], why.explained - why.typical)
         np.testing.assert_array_equal(np.delete(why.contributions, cost, axis=1), 0)
         unlike_typical = int(np.argmax(why.explained != why.typical))
-        [explained] = explain(asked, INLINING, recorded, answers, [unlike_typical], typical)
+        [explained] = explain(answers, [unlike_typical], typical)
         self.assertEqual(explained.reasons[0].feature, "cost_estimate")
         self.assertIsNone(explained.probability)
 
     def test_a_candidate_is_chosen_for_what_it_has_and_the_alternative_has_not(self):
         recorded = states.eviction("m", 12, 1)
-        asked = queried_policy.queried_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
-        answers = replay(asked, EVICTION, recorded)
+        answers = states.replayed(_converted(states.smallest_evictor(), EVICTION), EVICTION, recorded)
         several = [n for n in range(12) if np.diff(answers.observations.offsets)[n] > 1]
-        why = attribute(asked, answers, several, typical_levels(answers.observations.levels))
-        size = asked.features.index("liverange_size")
+        why = attribute(answers, several, typical_levels(answers.observations.levels))
+        size = answers.asked.features.index("liverange_size")
         np.testing.assert_allclose(why.contributions.sum(axis=1), why.contributions[:, size])
         # Where both are equal, the lower position is chosen.
         self.assertEqual(set(why.explained.tolist()), {0.0, 1.0})
 
     def test_importance(self):
-        recorded = states.eviction("m", 60, 1)
-        asked = queried_policy.queried_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
-        sample = replay(asked, EVICTION, recorded).observations
-        found = importances(asked, EVICTION, sample, ["m"], np.zeros(60, np.int64), 1, 2)
+        policy = _converted(states.smallest_evictor(), EVICTION)
+        answers = states.replayed(policy, EVICTION, states.eviction("m", 60, 1))
+        found = importances(answers.asked, {"m": answers.observations}, 1, 2)
         self.assertEqual(found[0].feature, "liverange_size")
         self.assertGreater(found[0].changed.share, 0.3)
         self.assertEqual(found[0].confidence_lost, found[0].changed.share)

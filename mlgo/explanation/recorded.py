@@ -97,12 +97,8 @@ def encode(log: TrainingLog, problem: Problem, heuristic_decided: bool) -> bytes
     return arrays.encode({**log.features, **named})
 
 
-def decode(content: bytes, what: str, module: str, problem: Problem) -> RecordedDecisions:
-    """Reads what `encode` wrote. Raises: RunError: the content of `what` is damaged, or of another problem."""
-    return _decoded(arrays.decode(content, what), what, module, problem)
-
-
-def _decoded(found: Mapping[str, np.ndarray], what: str, module: str, problem: Problem) -> RecordedDecisions:
+def decode(found: Mapping[str, np.ndarray], what: str, module: str, problem: Problem) -> RecordedDecisions:
+    """The decisions in what `encode` encoded. Raises: RunError: `what` is damaged, or of another problem."""
     remedy = "Delete it and run the same command again; it is then made anew"
     if wrong := decisions_fault(found, problem):
         raise RunError(what, wrong, remedy)
@@ -128,7 +124,7 @@ def load(folder: pathlib.Path, module: str, problem: Problem) -> RecordedDecisio
     path = _path(folder, module)
     if not path.exists():
         return None
-    return _decoded(arrays.read(path, f"decisions of {module}"), f"decisions of {module} ({path})", module, problem)
+    return decode(arrays.read(path, f"decisions of {module}"), f"decisions of {module} ({path})", module, problem)
 
 
 def _path(folder: pathlib.Path, module: str) -> pathlib.Path:

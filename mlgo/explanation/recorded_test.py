@@ -15,35 +15,34 @@ from mlgo.run.exit_codes import RunError
 from mlgo.trace import arrays
 
 
-def _log(recorded, extra=None) -> TrainingLog:
+def _encoded(recorded, problem, heuristic_decided=False, **extra) -> bytes:
     scores = np.full(len(recorded.contexts), np.nan, np.float32)
-    return TrainingLog(
-        list(recorded.contexts), recorded.context, dict(recorded.features), recorded.taken, scores, extra or {}
-    )
+    features = dict(recorded.features)
+    log = TrainingLog(list(recorded.contexts), recorded.context, features, recorded.taken, scores, extra)
+    return encode(log, problem, heuristic_decided)
+
+
+def _decoded(content: bytes, problem):
+    return decode(arrays.decode(content, "file"), "file", "m", problem)
 
 
 class RecordedTest(unittest.TestCase):
     def test_the_heuristics_answers_are_its_own_decisions(self):
-        given_decisions = states.eviction("m", 20, 1)
-        found = decode(encode(_log(given_decisions), EVICTION, heuristic_decided=True), "file", "m", EVICTION)
-        np.testing.assert_array_equal(found.heuristic, given_decisions.taken)
-        np.testing.assert_array_equal(found.features["mask"], given_decisions.features["mask"])
-        self.assertEqual((found.contexts, found.function(5), found.callee(5)), (given_decisions.contexts, "f1", ""))
+        recorded = states.eviction("m", 20, 1)
+        found = _decoded(_encoded(recorded, EVICTION, heuristic_decided=True), EVICTION)
+        np.testing.assert_array_equal(found.heuristic, recorded.taken)
+        np.testing.assert_array_equal(found.features["mask"], recorded.features["mask"])
+        self.assertEqual((found.contexts, found.function(5), found.callee(5)), (recorded.contexts, "f1", ""))
         self.assertEqual(found.by_function()["f2"], [8, 9, 10, 11])
 
     def test_under_a_policy_they_are_what_the_compiler_logs_or_unknown(self):
         calls = states.inlining("m", 9, 1)
         asked = 1 - calls.taken.reshape(-1, 1)
-        found = decode(
-            encode(_log(calls, {"inlining_default": asked}), INLINING, heuristic_decided=False), "file", "m", INLINING
-        )
+        found = _decoded(_encoded(calls, INLINING, inlining_default=asked), INLINING)
         np.testing.assert_array_equal(found.heuristic, asked[:, 0])
         np.testing.assert_array_equal(found.taken, calls.taken)
         self.assertEqual((found.function(4), found.callee(4)), ("f1", "g1"))
-        ranges = states.eviction("m", 9, 1)
-        self.assertIsNone(
-            decode(encode(_log(ranges), EVICTION, heuristic_decided=False), "file", "m", EVICTION).heuristic
-        )
+        self.assertIsNone(_decoded(_encoded(states.eviction("m", 9, 1), EVICTION), EVICTION).heuristic)
 
     def test_equal_states_at_the_start_are_counted(self):
         one, other = states.eviction("m", 12, 1), states.eviction("m", 12, 1)
@@ -57,21 +56,21 @@ class RecordedTest(unittest.TestCase):
         self.assertEqual(one.same_states(range(12), other, range(12)), 4)
 
     def test_names_that_are_not_there_are_refused(self):
-        content = arrays.decode(encode(_log(states.eviction("m", 8, 1)), EVICTION, True), "file")
+        content = arrays.decode(_encoded(states.eviction("m", 8, 1), EVICTION), "file")
         for changed, wrong in (
             ({":observation_context": content[":observation_context"] + 5}, "under names that it does not hold"),
             ({":contexts": np.frombuffer(b"[1", np.uint8)}, "holds no decisions of regalloc_eviction"),
         ):
             with self.assertRaisesRegex(RunError, wrong):
-                decode(arrays.encode({**content, **changed}), "file", "m", EVICTION)
+                _decoded(arrays.encode({**content, **changed}), EVICTION)
         with self.assertRaisesRegex(RunError, "lacks .* of inlining_for_size"):
-            decode(arrays.encode(content), "file", "m", INLINING)
+            _decoded(arrays.encode(content), INLINING)
 
     @given(st.binary(max_size=200))
     def test_no_other_bytes_are_decisions(self, content):
         for damaged in (content, arrays.MAGIC + content):
             with self.assertRaisesRegex(RunError, "^file: (is damaged: |does not start like ).*Delete it"):
-                decode(damaged, "file", "m", EVICTION)
+                _decoded(damaged, EVICTION)
 
 
 if __name__ == "__main__":

@@ -13,40 +13,51 @@ from mlgo.explanation.queried_policy import QueriedPolicy
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.learning.exact_network import greedy_decisions, log_probabilities
 from mlgo.learning.observations import ObservationError, Observations
-from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 
 
 @dataclasses.dataclass(frozen=True)
 class Replay:
-    """A policy's answers in N states with M rows in total."""
+    """A policy's answers in N recorded states with M rows in total."""
 
+    asked: QueriedPolicy
+    recorded: RecordedDecisions
     observations: Observations  #: the states, with the policy's decisions.
     logits: np.ndarray  #: float32 [M].
     policy: np.ndarray  #: [N], the decisions as the compiler would log them.
-    heuristic: np.ndarray | None  #: [N], the heuristic's decisions in the same states; None: unknown.
     differs: np.ndarray | None  #: bool [N]; None where the heuristic is unknown.
-    has_probabilities: bool = True  #: whether logits tell how sure the policy is (QueriedNetwork.has_probabilities).
+
+    def __len__(self) -> int:
+        return len(self.recorded)
+
+    def rows(self, decision: int) -> tuple[int, int]:
+        """The first row of one state, and the first of the next."""
+        begin, end = self.observations.offsets[decision : decision + 2]
+        return int(begin), int(end)
 
     def row_of(self, decision: int, choice: float) -> int:
         """The row of `choice` in one state: the candidate at that position, or the only row."""
-        begin, end = self.observations.offsets[decision : decision + 2]
+        begin, end = self.rows(decision)
         if self.observations.kind != "categorical":
-            return int(begin)
-        return int(begin + np.flatnonzero(self.observations.positions[begin:end] == choice)[0])
+            return begin
+        return begin + int(np.flatnonzero(self.observations.positions[begin:end] == choice)[0])
 
-    def runner_up(self, decision: int) -> int | None:
-        """The row of the policy's second choice; None: there is none."""
-        begin, end = map(int, self.observations.offsets[decision : decision + 2])
-        others = [row for row in range(begin, end) if row != self.row_of(decision, self.policy[decision])]
+    def alternative(self, decision: int) -> int | None:
+        """The row that a categorical choice is compared with: the heuristic's, else the policy's second choice."""
+        if self.observations.kind != "categorical":
+            return None
+        if self.recorded.heuristic is not None and self.differs is not None and self.differs[decision]:
+            return self.row_of(decision, self.recorded.heuristic[decision])
+        own = self.row_of(decision, self.policy[decision])
+        others = [row for row in range(*self.rows(decision)) if row != own]
         return max(others, key=lambda row: (self.logits[row], -row), default=None)
 
     def probability(self, decision: int, choice: float) -> float | None:
         """The policy's probability of `choice`; None for continuous decisions, and where only decisions are known."""
         kind = self.observations.kind
-        if kind == "continuous" or not self.has_probabilities:
+        if kind == "continuous" or not self.asked.has_probabilities:
             return None
-        begin, end = self.observations.offsets[decision : decision + 2]
+        begin, end = self.rows(decision)
         logits = self.logits[begin:end].astype(np.float64)
         if kind == "binary":
             return float(np.exp(-np.logaddexp(0.0, -logits[0] if choice else logits[0])))
@@ -58,7 +69,7 @@ class Replay:
 
         None: there is no alternative, the decision is continuous, or only decisions are known.
         """
-        if self.observations.kind == "continuous" or not self.has_probabilities:
+        if self.observations.kind == "continuous" or not self.asked.has_probabilities:
             return None
         own = self.row_of(decision, self.policy[decision])
         if self.observations.kind == "binary":
@@ -73,45 +84,32 @@ class Replay:
             raise ValueError("the heuristic's decisions are unknown")
         return self.differs
 
-    def alternative(self, decision: int) -> int | None:
-        """The row that a categorical choice is compared with: the heuristic's, else the second choice's."""
-        if self.observations.kind != "categorical":
-            return None
-        if self.heuristic is not None and self.differs is not None and self.differs[decision]:
-            return self.row_of(decision, self.heuristic[decision])
-        return self.runner_up(decision)
+    @property
+    def disagreements(self) -> int:
+        """How many decisions that the compiler took under the policy differ from their replay; 0 is expected."""
+        return int((self.policy != self.recorded.taken).sum())
 
 
-def replay(policy: QueriedPolicy, problem: Problem, recorded: RecordedDecisions) -> Replay:
-    """The answers of `policy` in `recorded` states. Raises: RunError: they are not of a compile of this problem."""
+def replay(asked: QueriedPolicy, recorded: RecordedDecisions) -> Replay:
+    """The answers of `asked` in `recorded` states. Raises: RunError: they are not of a compile of its problem."""
     try:
-        observations = policy.packed(recorded, recorded.taken)
-        heuristic = recorded.heuristic
-        if heuristic is not None:
-            theirs = policy.packed(recorded, heuristic)
+        observations = asked.packed(recorded, recorded.taken)
+        theirs = None if recorded.heuristic is None else asked.packed(recorded, recorded.heuristic).actions
     except ObservationError as error:
         raise RunError(
             f"decisions of {recorded.module}", str(error), "Delete the output folder and run again"
         ) from error
-    logits = policy.logits(observations)
+    logits = asked.logits(observations)
     greedy = greedy_decisions(logits, observations)
-    differs = None
-    if heuristic is not None:
-        differs = comparable(greedy, observations) != comparable(theirs.actions, observations)
-    observations = with_decisions(observations, greedy)
-    unit = problem.output_unit or 1
-    decisions = greedy * unit if observations.kind == "continuous" else greedy
-    return Replay(observations, logits, decisions, heuristic, differs, policy.has_probabilities)
-
-
-def with_decisions(observations: Observations, decisions: np.ndarray) -> Observations:
-    """The same states with other `decisions` [N], as `Observations.actions`; each is legal in its state."""
-    if observations.kind != "categorical":
-        return dataclasses.replace(observations, outputs=decisions.astype(np.float32))
-    row_decision = np.repeat(decisions, np.diff(observations.offsets))
-    return dataclasses.replace(
-        observations, chosen=np.flatnonzero(observations.positions == row_decision).astype(np.int64)
-    )
+    differs = None if theirs is None else comparable(greedy, observations) != comparable(theirs, observations)
+    if observations.kind == "categorical":
+        row_decision = np.repeat(greedy, np.diff(observations.offsets))
+        chosen = np.flatnonzero(observations.positions == row_decision).astype(np.int64)
+        observations = dataclasses.replace(observations, chosen=chosen)
+    else:
+        observations = dataclasses.replace(observations, outputs=greedy.astype(np.float32))
+    unit = (asked.problem.output_unit or 1) if observations.kind == "continuous" else 1
+    return Replay(asked, recorded, observations, logits, greedy * unit, differs)
 
 
 def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
@@ -130,8 +128,3 @@ def confidence(logits: np.ndarray, observations: Observations) -> np.ndarray:
     if observations.kind == "continuous":
         return greedy_decisions(logits, observations).astype(np.float64)
     return np.exp(log_probabilities(logits, observations).astype(np.float64))
-
-
-def disagreements(replayed: Replay, recorded: RecordedDecisions) -> int:
-    """How many decisions that the compiler took under the policy differ from their replay; 0 is expected."""
-    return int((np.asarray(replayed.policy) != recorded.taken).sum())

@@ -4,8 +4,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.explanation.queried_policy import queried_policy
-from mlgo.explanation.replay import confidence, disagreements, replay
+from mlgo.explanation.replay import confidence
 from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
@@ -19,37 +18,30 @@ class ReplayTest(unittest.TestCase):
             (INLINING, states.stock_inliner(), states.inlining("m", 300, 1)),
             (EVICTION, states.smallest_evictor(), states.eviction("m", 300, 1)),
         ):
-            answers = replay(queried_policy(network, problem), problem, recorded)
-            self.assertEqual(answers.known_differs.sum(), 0, problem.name)
-            self.assertEqual(disagreements(answers, recorded), 0, problem.name)
+            answers = states.replayed(network, problem, recorded)
+            self.assertEqual((answers.known_differs.sum(), answers.disagreements), (0, 0), problem.name)
 
     def test_who_inlines_up_to_another_threshold_differs_between_the_two(self):
         recorded = states.inlining("m", 300, 1, threshold=5)
         cost = recorded.features["cost_estimate"][:, 0]
         between = (cost > 5) & (cost < 15)
-        answers = replay(queried_policy(states.stock_inliner(15), INLINING), INLINING, recorded)
+        answers = states.replayed(states.stock_inliner(15), INLINING, recorded)
         np.testing.assert_array_equal(answers.differs, between)
-        self.assertEqual(disagreements(answers, recorded), between.sum())
+        self.assertEqual(answers.disagreements, between.sum())
 
     def test_numbers_differ_where_they_order_otherwise(self):
-        # The policy's z grows with the size up to 100 and is level from there.
-        network = states.linear(PRIORITY, {"li_size": (0, 100, 4.0)}, 0.0)
-        answers = replay(queried_policy(network, PRIORITY), PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]))
+        answers = states.replayed(states.prioritizer(), PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]))
         np.testing.assert_array_equal(answers.differs, [False, False, False, False, True, False])
         self.assertIsNone(answers.probability(1, answers.policy[1]))
         self.assertIsNone(answers.margin(1))
 
     def test_probabilities_of_all_candidates_add_up_to_one(self):
         recorded = states.eviction("m", 50, 2)
-        answers = replay(queried_policy(states.smallest_evictor(), EVICTION), EVICTION, recorded)
+        answers = states.replayed(states.smallest_evictor(), EVICTION, recorded)
         sure = confidence(answers.logits, answers.observations)
         for n in range(50):
             legal = np.flatnonzero(recorded.features["mask"][n, 0])
-            chances: dict[int, float] = {}
-            for position in legal:
-                chance = answers.probability(n, position)
-                assert chance is not None
-                chances[int(position)] = chance
+            chances = {int(position): answers.probability(n, position) or 0.0 for position in legal}
             self.assertAlmostEqual(sum(chances.values()), 1.0, places=6)
             best, second = sorted(chances.values(), reverse=True)[:2]
             self.assertEqual(chances[int(answers.policy[n])], best)
@@ -58,8 +50,7 @@ class ReplayTest(unittest.TestCase):
 
     def test_the_margin_is_over_the_heuristic_where_it_differs(self):
         recorded = states.eviction("m", 50, 3)
-        largest = states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0)
-        answers = replay(queried_policy(largest, EVICTION), EVICTION, recorded)
+        answers = states.replayed(states.largest_evictor(), EVICTION, recorded)
         self.assertEqual(answers.known_differs.sum(), 50)
         size = recorded.features["liverange_size"][:, 0, :]
         for n in range(50):
@@ -70,10 +61,9 @@ class ReplayTest(unittest.TestCase):
     def test_decisions_that_no_compiler_takes_are_refused(self):
         recorded = states.eviction("broken", 5, 4)
         recorded.features["mask"][2] = 0
-        with self.assertRaisesRegex(
-            RunError, r"decisions of broken: observation 2 of 5: decision .* not among the legal"
-        ):
-            replay(queried_policy(states.smallest_evictor(), EVICTION), EVICTION, recorded)
+        wrong = r"decisions of broken: observation 2 of 5: decision .* not among the legal"
+        with self.assertRaisesRegex(RunError, wrong):
+            states.replayed(states.smallest_evictor(), EVICTION, recorded)
 
 
 if __name__ == "__main__":

@@ -10,18 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.explanation.attribution import Piece
+from mlgo.explanation.attribution import formula
 from mlgo.explanation.decision import ExplainedDecision
-from mlgo.explanation.importance import FeatureImportance, Share, share_of
-from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.importance import Share, importances, share_of
+from mlgo.explanation.queried_policy import QueriedNetwork, QueriedPolicy
 from mlgo.explanation.replay import Replay
 from mlgo.explanation.selection import varied
 from mlgo.learning.observations import Observations
-from mlgo.problems.problem import Problem
 from mlgo.run.determinism import generator
 
-#: Value of "kind" in explanation.json.
-KIND = "explanation"
 #: The most examples of one module; of one function or callee there is one.
 _PER_MODULE = 2
 _CANDIDATES_PER_MODULE = 8
@@ -50,11 +47,12 @@ class ModuleView:
     differing: int
     sample: Observations  #: some of the states, with the policy's decisions.
     ways: Mapping[tuple[str, str], int]  #: (heuristic's decision, policy's decision) -> number of differing decisions.
-    candidates: tuple[Candidate, ...]  #: the differing decisions with the largest margins.
+    candidates: Sequence[Candidate]  #: the differing decisions with the largest margins.
 
 
-def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
+def observe(replayed: Replay, rate: float, seed: int) -> ModuleView:
     """The figures of a module, of whose states the fraction `rate`, in (0, 1], is sampled."""
+    recorded = replayed.recorded
     random = generator(seed, "sample", recorded.module)
     sampled = np.flatnonzero(random.random(len(recorded)) < rate)
     found = [
@@ -63,10 +61,9 @@ def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rat
     ]
     found.sort(key=lambda each: (-each.margin, each.decision))
     kept = varied(found, _CANDIDATES_PER_MODULE, [lambda each: each.function], [1])
-    ways = collections.Counter(_way(problem, replayed, candidate.decision) for candidate in found)
-    return ModuleView(
-        recorded.module, len(recorded), len(found), replayed.observations.select(sampled), dict(ways), tuple(kept)
-    )
+    ways = collections.Counter(_way(replayed, candidate.decision) for candidate in found)
+    sample = replayed.observations.select(sampled)
+    return ModuleView(recorded.module, len(recorded), len(found), sample, ways, kept)
 
 
 def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
@@ -77,71 +74,58 @@ def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
     return varied(everyone, count, keys, [_PER_MODULE, 1, 1])
 
 
-def ways_of(views: Sequence[ModuleView]) -> dict[tuple[str, str], int]:
-    """ModuleView.ways of all modules, the most frequent first."""
-    total = sum((collections.Counter(view.ways) for view in views), collections.Counter())
-    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
-
-
-def differing(views: Sequence[ModuleView]) -> dict[str, tuple[int, int]]:
-    """Module -> (decisions that differ, all)."""
-    return {view.module: (view.differing, view.decisions) for view in views}
-
-
 def content_of(
+    asked: QueriedPolicy,
     described: Mapping[str, Any],
     views: Sequence[ModuleView],
     own: Share | None,
-    importance: Sequence[FeatureImportance],
-    sample: Mapping[str, int],
-    formula: tuple[float, Sequence[Piece]] | None,
+    repeats: int,
     examples: Sequence[ExplainedDecision],
     demangled: Mapping[str, str],
 ) -> dict[str, Any]:
     """The content of explanation.json, which mlgo/explanation/README.md describes.
 
     Args:
-      described: problem, digests of policy and corpus, seed, and the modules that failed.
+      described: digests of policy and corpus, seed, and the modules that failed.
       own: share of decisions that differ in the states of the policy's own compiles; None: it is unknown.
-      sample: numbers of states and of permutations that the importance was measured with.
-      formula: the policy if it is linear (attribution.formula).
+      repeats: how often each feature is permuted.
       demangled: function -> demangled name.
     """
-    by_module = differing(views)
-    differs = share_of(by_module, described["seed"])
-    return {
-        "kind": KIND,
+    seed = described["seed"]
+    differs = share_of({view.module: (view.differing, view.decisions) for view in views}, seed)
+    samples = {view.module: view.sample for view in views}
+    ways = sum((collections.Counter(view.ways) for view in views), collections.Counter())
+    content = {
+        "kind": "explanation",
+        "problem": asked.problem.name,
         **described,
         "decisions": differs.total,
         "modules": differs.modules,
         "differs_from_heuristic": _share_json(differs),
         "differs_from_heuristic_in_own_states": own and {**_share_json(own), "decisions": own.total},
         "ways_to_differ": [
-            {"heuristic": way[0], "policy": way[1], "count": count} for way, count in ways_of(views).items()
+            {"heuristic": way[0], "policy": way[1], "count": count}
+            for way, count in sorted(ways.items(), key=lambda item: (-item[1], item[0]))
         ],
         "by_module": {
-            module: {"differing": count, "decisions": total} for module, (count, total) in sorted(by_module.items())
+            view.module: {"differing": view.differing, "decisions": view.decisions}
+            for view in sorted(views, key=lambda view: view.module)
         },
-        "importance_sample": sample,
+        "importance_sample": {"decisions": sum(map(len, samples.values())), "repeats": repeats},
         "importance": [
             {
                 "feature": each.feature,
-                "changed_decisions": _rounded(each.changed.share),
-                **_interval_json(each.changed),
-                "confidence_lost": _rounded(each.confidence_lost),
+                "changed_decisions": each.changed.share,
+                "low": each.changed.low,
+                "high": each.changed.high,
+                "confidence_lost": each.confidence_lost,
             }
-            for each in importance
+            for each in importances(asked, samples, seed, repeats)
         ],
-        "formula": formula
-        and {
-            "start": _rounded(formula[0]),
-            "pieces": [
-                {key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()}
-                for piece in formula[1]
-            ],
-        },
+        "formula": formula(asked.network) if isinstance(asked, QueriedNetwork) else None,
         "examples": [_example_json(each, demangled) for each in examples],
     }
+    return _rounded(content)
 
 
 def _example_json(example: ExplainedDecision, demangled: Mapping[str, str]) -> dict[str, Any]:
@@ -153,11 +137,11 @@ def _example_json(example: ExplainedDecision, demangled: Mapping[str, str]) -> d
         "decision": example.number,
         "policy_choice": example.policy,
         "heuristic_choice": example.heuristic,
-        "probability": _rounded(example.probability),
-        "margin": _rounded(example.margin),
-        "features": {reason.feature: _rounded(reason.value) for reason in reasons},
-        "compared_with": {reason.feature: _rounded(reason.compared) for reason in reasons},
-        "adds": {reason.feature: _rounded(reason.adds) for reason in reasons},
+        "probability": example.probability,
+        "margin": example.margin,
+        "features": {reason.feature: reason.value for reason in reasons},
+        "compared_with": {reason.feature: reason.compared for reason in reasons},
+        "adds": {reason.feature: reason.adds for reason in reasons},
     }
     if example.callee:
         content["callee"] = example.callee
@@ -165,28 +149,27 @@ def _example_json(example: ExplainedDecision, demangled: Mapping[str, str]) -> d
     return content
 
 
-def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
+def _way(replayed: Replay, decision: int) -> tuple[str, str]:
     """The decisions of heuristic and policy; positions and numbers become "one" and "another"."""
-    if problem.decision_kind == "continuous" or replayed.heuristic is None:
+    problem, heuristic = replayed.asked.problem, replayed.recorded.heuristic
+    if problem.decision_kind == "continuous" or heuristic is None:
         return "one order", "another"
-    theirs, ours = int(replayed.heuristic[decision]), int(replayed.policy[decision])
+    theirs, ours = int(heuristic[decision]), int(replayed.policy[decision])
     first = problem.choice_names.get(theirs, problem.other_choice_name.format("one"))
     other = "one" if theirs in problem.choice_names else "another"
     return first, problem.choice_names.get(ours, problem.other_choice_name.format(other))
 
 
 def _share_json(share: Share) -> dict[str, Any]:
-    return {"count": int(share.count), "share": _rounded(share.share), **_interval_json(share)}
+    return {"count": int(share.count), "share": share.share, "low": share.low, "high": share.high}
 
 
-def _interval_json(share: Share) -> dict[str, Any]:
-    return {"low": _rounded(share.low), "high": _rounded(share.high)}
-
-
-def _rounded_number(value: float | str) -> float | str | None:
-    return value if isinstance(value, str) else _rounded(value)
-
-
-def _rounded(value: float | None) -> float | None:
-    """A rounded value; None for infinities, which JSON lacks."""
-    return None if value is None or not np.isfinite(value) else round(float(value), _DIGITS)
+def _rounded(value: Any) -> Any:
+    """A JSON value with rounded numbers; None for infinities, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    if isinstance(value, float):
+        return round(float(value), _DIGITS) if np.isfinite(value) else None
+    return value

@@ -4,15 +4,11 @@ import io
 import json
 import unittest
 
-from mlgo.explanation.attribution import formula
 from mlgo.explanation.corpus_page import explanation_page
 from mlgo.explanation.decision import explain, typical_of
-from mlgo.explanation.importance import importances
 from mlgo.explanation.queried_policy import queried_policy
-from mlgo.explanation.replay import replay
 from mlgo.explanation.summary import choose_examples, content_of, observe
 from mlgo.explanation.testing import states
-from mlgo.learning.observations import concatenate
 from mlgo.pages import terminal
 from mlgo.pages.markdown import document
 from mlgo.pages.rendering import html
@@ -24,27 +20,15 @@ _CALLS = [states.inlining(f"m{index}", 60, index) for index in range(5)]
 
 
 def _explanation(network, problem, recorded, seed=1, rate=1.0):
-    asked = queried_policy(network, problem)
-    replays = [replay(asked, problem, each) for each in recorded]
-    views = [observe(problem, each, answers, rate, seed) for each, answers in zip(recorded, replays)]
-    sample = concatenate([view.sample for view in views])
-    module_of = [index for index, view in enumerate(views) for _ in range(len(view.sample))]
-    chosen = choose_examples(views, 6)
+    replays = {each.module: states.replayed(network, problem, each) for each in recorded}
+    views = [observe(each, rate, seed) for each in replays.values()]
     examples = []
-    for candidate in chosen:
-        index = [each.module for each in recorded].index(candidate.module)
-        typical = typical_of(problem, [recorded[index]], [replays[index].observations])
-        examples += explain(asked, problem, recorded[index], replays[index], [candidate.decision], typical)
-    return content_of(
-        {"problem": problem.name, "policy": "p", "corpus": "c", "seed": seed, "failed": {"broken": "crash"}},
-        views,
-        None,
-        importances(asked, problem, sample, [view.module for view in views], module_of, seed, 2),
-        {"decisions": len(sample), "repeats": 2},
-        formula(network),
-        examples,
-        {f"f{number}": "void f<`quoted`>()" for number in range(60)},
-    )
+    for candidate in choose_examples(views, 6):
+        found = replays[candidate.module]
+        examples += explain(found, [candidate.decision], typical_of(found))
+    described = {"policy": "p", "corpus": "c", "seed": seed, "failed": {"broken": "crash"}}
+    names = {f"f{number}": "void f<`quoted`>()" for number in range(60)}
+    return content_of(queried_policy(network, problem), described, views, None, 2, examples, names)
 
 
 class SummaryTest(unittest.TestCase):
@@ -68,32 +52,26 @@ class SummaryTest(unittest.TestCase):
     def test_examples_differ_and_are_varied_and_clear(self):
         content = _explanation(states.stock_inliner(15), INLINING, _CALLS)
         examples = content["examples"]
+        margins = [example["margin"] for example in examples]
+        self.assertEqual(margins, sorted(margins, reverse=True))
         self.assertTrue(examples)
         for example in examples:
             self.assertEqual((example["policy_choice"], example["heuristic_choice"]), ("inline", "keep the call"))
             self.assertIn(example["features"]["cost_estimate"], (6, 8, 10, 12, 14))
             # To the nearest level of the features; z is cut off at 8.
             self.assertAlmostEqual(example["margin"], min(8, 15 - example["features"]["cost_estimate"]), delta=0.1)
-        self.assertEqual(
-            [example["margin"] for example in examples],
-            sorted((example["margin"] for example in examples), reverse=True),
-        )
         for key in ("function", "callee"):
             self.assertEqual(len({example[key] for example in examples}), len(examples))
 
     def test_an_evictors_examples_show_both_candidates(self):
         recorded = [states.eviction(f"m{index}", 20, index) for index in range(3)]
-        content = _explanation(states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded)
+        content = _explanation(states.largest_evictor(), EVICTION, recorded)
         self.assertEqual(content["differs_from_heuristic"]["share"], 1.0)
         ways = {(each["heuristic"], each["policy"]): each["count"] for each in content["ways_to_differ"]}
         # All states are open to eviction and to none.
         self.assertEqual(sum(ways.values()), 60)
-        named = (
-            ("evict at one", "evict at another"),
-            ("evict at one", "evict nothing"),
-            ("evict nothing", "evict at one"),
-        )
-        self.assertLessEqual(ways.keys(), set(named))
+        one, another, nothing = "evict at one", "evict at another", "evict nothing"
+        self.assertLessEqual(ways.keys(), {(one, another), (one, nothing), (nothing, one)})
         example = content["examples"][0]
         self.assertGreater(example["features"]["liverange_size"], example["compared_with"]["liverange_size"])
         self.assertRegex(example["policy_choice"], r"^evict (at \d+|nothing)$")
@@ -103,7 +81,7 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual((explanation["differs_from_heuristic"]["count"], explanation["examples"]), (0, []))
         self.assertNotIn("differing decisions", document(explanation_page(explanation)).decode())
 
-    def test_equal_seeds_give_equal_bytes(self):
+    def test_equal_seeds_give_equal_bytes_of_strict_json(self):
         def everything(seed):
             content = _explanation(states.stock_inliner(15), INLINING, _CALLS, seed, rate=0.5)
             page = explanation_page(content)
@@ -111,10 +89,7 @@ class SummaryTest(unittest.TestCase):
 
         self.assertEqual(everything(1), everything(1))
         self.assertNotEqual(everything(1)[0], everything(2)[0])
-
-    def test_what_is_written_is_strict_json(self):
-        content = files.encode_json(_explanation(states.stock_inliner(15), INLINING, _CALLS))
-        json.loads(content, parse_constant=lambda name: self.fail(f"{name} is no JSON"))
+        json.loads(everything(1)[0], parse_constant=lambda name: self.fail(f"{name} is no JSON"))
 
     def test_the_document_names_everything(self):
         page = explanation_page(_explanation(states.stock_inliner(15), INLINING, _CALLS))

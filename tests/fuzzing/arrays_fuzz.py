@@ -40,7 +40,7 @@ def run(content: bytes) -> None:
 
 
 def _decisions(content: bytes) -> None:
-    found = recorded.decode(content, "recorded decisions", "m", PROBLEM)
+    found = recorded.decode(arrays.decode(content, "recorded decisions"), "recorded decisions", "m", PROBLEM)
     for decision in range(len(found)):
         found.function(decision)
         found.callee(decision)

@@ -4,15 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mlgo.explanation.queried_policy import queried_policy
 from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.replay import Replay, replay
 from mlgo.learning.linear_network import WHOLE_PIECE, linear_network
-from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.network import AnyPolicy, NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import chosen_normalizer
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import CANDIDATE_POSITION, POSITIONS
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
+
+
+def replayed(policy: AnyPolicy, problem: Problem, recorded: RecordedDecisions) -> Replay:
+    return replay(queried_policy(policy, problem), recorded)
 
 
 def linear(problem: Problem, adds: Mapping[str, tuple[float, float, float]], start: float) -> PolicyNetwork:
@@ -64,12 +70,20 @@ def eviction(module: str, count: int, seed: int) -> RecordedDecisions:
 
 def smallest_evictor() -> PolicyNetwork:
     """Decides as the heuristic of `eviction` does."""
-    return linear(
-        EVICTION, {"liverange_size": (0.0, 1.0, -8.0), "nr_urgent": (0.0, 1.0, 0.0), "progress": (0.0, 1.0, 0.0)}, 4.0
-    )
+    unused = dict.fromkeys(("nr_urgent", "progress"), (0.0, 1.0, 0.0))
+    return linear(EVICTION, {"liverange_size": (0.0, 1.0, -8.0), **unused}, 4.0)
 
 
-def priority(module: str, sizes: Sequence[float]) -> RecordedDecisions:
+def largest_evictor() -> PolicyNetwork:
+    return linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0)
+
+
+def prioritizer() -> PolicyNetwork:
+    """Its z grows with the size up to 100 and is level from there."""
+    return linear(PRIORITY, {"li_size": (0, 100, 4.0)}, 0.0)
+
+
+def priority(module: str, sizes: Sequence[float] = (10, 50, 20, 200, 300, 5)) -> RecordedDecisions:
     """One function; the heuristic's priority is the size."""
     features = {spec.name: np.zeros((len(sizes), 1), spec.dtype) for spec in PRIORITY.observation_specs}
     features["li_size"] = np.asarray(sizes, np.int64).reshape(-1, 1)
