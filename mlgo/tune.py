@@ -21,13 +21,10 @@ Exit codes: 0 done, 2 wrong flag or input, 10 no decision to search, 11 too many
 """
 
 import dataclasses
-import pathlib
-from typing import Any
 
 from absl import flags
 
 from mlgo.compiler.executor import CountingExecutor
-from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.policies import Policies
 from mlgo.flags.compiling import (
@@ -40,16 +37,12 @@ from mlgo.flags.compiling import (
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags
 from mlgo.identity.programs import program_identity
-from mlgo.problems.problem import Problem
 from mlgo.run import locate
-from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
-from mlgo.run.run_folder import RunFolder
 from mlgo.search.budget import Budget
-from mlgo.search.results import Results
-from mlgo.search.tuning import POLICY, Tuning
-from mlgo.trace.setup import CompileSetup
+from mlgo.search.decision_file import POLICY
+from mlgo.search.tuning import Tuning
 
 FLAGS = flags.FLAGS
 
@@ -84,67 +77,41 @@ def main(arguments: list[str]) -> int:
         raise RunError(f"--problem={problem.name}", "has no decisions that can be given", remedy)
     if FLAGS.corpus is None:
         raise RunError("--corpus", "is missing", "Give a corpus of your program (docs/corpora.md)")
-    given = _Given.of_flags(problem)
+    # Read before anything is built: a search takes hours.
+    policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem)
+    reward = chosen_reward(problem, FLAGS.reward)
+    cache = cache_from_flags()
+    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
-    with compiling_from_flags(problem, "tune", given.inputs(corpus), given.settings()) as (folder, setup, clang):
+    digests = {"corpus": corpus.digest, "policies": dict(policies.digests)}
+    settings = {"reward": reward, "compiles_limit": FLAGS.compiles, "budget": FLAGS.budget}
+    inputs = {**digests, "linker": program_identity(linker)}
+    with compiling_from_flags(problem, "tune", inputs, {**settings, "icf": FLAGS.icf}) as (folder, setup, clang):
         assert setup.executor is not None  # compiling_from_flags sees to it.
         metered = CountingExecutor(setup.executor, tell)
-        lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
-        show(["", *lines, "", _used(metered.cpu_seconds)])
-    return ExitCode.DONE
-
-
-@dataclasses.dataclass(frozen=True)
-class _Given:
-    """What flags name besides the corpus. It is read before anything is built: a search takes hours."""
-
-    policies: Policies  #: that of --policy, or none.
-    reward: str  #: which bytes count.
-    budget: Budget  #: limits of the search.
-    cache: Cache | None  #: of --cache_dir; None: there is none.
-    linker: pathlib.Path  #: ld.lld.
-
-    def inputs(self, corpus: Corpus) -> dict[str, Any]:
-        """Digests of what is read, for the identity of the output folder."""
-        policies = dict(self.policies.digests)
-        return {"corpus": corpus.digest, "policies": policies, "linker": program_identity(self.linker)}
-
-    def settings(self) -> dict[str, Any]:
-        return {"reward": self.reward, **_limits(self.budget), "icf": FLAGS.icf}
-
-    @classmethod
-    def of_flags(cls, problem: Problem) -> "_Given":
-        return cls(
-            policies=Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem),
-            reward=chosen_reward(problem, FLAGS.reward),
+        side = next(iter(policies.sides(setup.clang)), None)
+        settings = {"problem": problem.name, **settings}
+        tuned = Tuning(
+            folder=folder,
+            setup=dataclasses.replace(setup, executor=metered),
+            corpus=corpus,
+            policy=side,
+            model_dir=None if side is None else policies.models_in(folder.work)(side),
+            inputs={"clang": clang},
+            configuration=settings,
+            reward=reward,
+            linker=linker,
+            icf=FLAGS.icf,
             budget=Budget(FLAGS.compiles, FLAGS.budget),
-            cache=cache_from_flags(),
-            linker=locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER"),
-        )
-
-
-def _limits(budget: Budget) -> dict[str, Any]:
-    return {"compiles_limit": budget.compiles, "budget": budget.cpu_seconds}
-
-
-def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup, clang: str) -> list[str]:
-    """Searches `corpus` and writes the results; returns the lines of the summary. Args: clang: the digest."""
-    settings = {"problem": setup.problem.name, "reward": given.reward, **_limits(given.budget)}
-    tuning = Tuning(
-        folder, setup, {"clang": clang}, settings, given.reward, given.linker, FLAGS.icf, given.budget, given.cache
-    )
-    side = next(iter(given.policies.sides(setup.clang)), None)
-    model_dir = None if side is None else given.policies.models_in(folder.work)(side)
-    tuned = tuning.of_corpus(corpus, side, model_dir)
-    described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(given.policies.digests)}
-    described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
-    return Results(tuned, described, FLAGS.seed).write(folder.path)
-
-
-def _used(cpu_seconds: float) -> str:
-    """The line about the CPU time of this process's compiles; what an earlier one or the cache had is not in it."""
-    beside = "" if FLAGS.budget is None else f" of --budget={FLAGS.budget:g}"
-    return f"CPU seconds of the compiles of this run: {cpu_seconds:,.1f}{beside}"
+            cache=cache,
+        ).run()
+        described = {**settings, "clang": clang, **digests, "seed": FLAGS.seed, "icf": FLAGS.icf}
+        lines = tuned.write(folder.path, described, FLAGS.seed)
+        # What an earlier process or the cache had is not in it.
+        used = f"CPU seconds of the compiles of this run: {metered.cpu_seconds:,.1f}"
+        used += "" if FLAGS.budget is None else f" of --budget={FLAGS.budget:g}"
+        show(["", *lines, "", used])
+    return ExitCode.DONE
 
 
 if __name__ == "__main__":

@@ -20,11 +20,9 @@ def modules(*sizes):
 
 
 class BudgetTest(unittest.TestCase):
-    def test_without_seconds_the_number_of_compiles_holds(self):
-        self.assertEqual(Budget(7).compiles_of(modules(10, 10**7), 2), {"m0": 7, "m1": 7})
-
-    def test_the_smaller_limit_holds(self):
-        self.assertEqual(Budget(7, 1e9).compiles_of(modules(10, 10**7), 2), {"m0": 7, "m1": 7})
+    def test_without_seconds_and_with_many_the_number_of_compiles_holds(self):
+        for budget in (Budget(7), Budget(7, 1e9)):
+            self.assertEqual(budget.compiles_of(modules(10, 10**7), 2), {"m0": 7, "m1": 7})
 
     def test_what_is_left_goes_to_the_largest(self):
         corpus = modules(1000, 10**6)
@@ -43,10 +41,8 @@ class BudgetTest(unittest.TestCase):
         least = int(str(raised.exception).rpartition(" ")[2])
         self.assertEqual(set(Budget(70, least).compiles_of(corpus, 3).values()), {2})
 
-    def test_a_refinement_takes_two_fifths(self):
+    def test_a_refinement_takes_two_fifths_unless_they_are_few(self):
         self.assertEqual(split_budget({"a": 70, "b": 71}), ({"a": 42, "b": 43}, {"a": 28, "b": 28}))
-
-    def test_few_compiles_are_not_parted(self):
         self.assertEqual(split_budget({"a": 5, "b": 4}), ({"a": 5, "b": 4}, {}))
         self.assertEqual(split_budget({"a": 5}), ({"a": 3}, {"a": 2}))
 

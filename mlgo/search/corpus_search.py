@@ -21,9 +21,9 @@ from mlgo.run.json_fields import Fields
 from mlgo.score.code_credit import ByteCounter
 from mlgo.score.folded_code import with_folds
 from mlgo.score.problem_score import score_of
-from mlgo.search.build import Attempt, Build, build_of
-from mlgo.search.decision_file import ANY_MODULE, Section, written
-from mlgo.search.module_search import POLICY, Found, ModuleCannotBeCompiled, Search, refine_module, search_module
+from mlgo.search.build import Build, build_of
+from mlgo.search.decision_file import ANY_MODULE, POLICY, Section, written
+from mlgo.search.module_search import Found, ModuleCannotBeCompiled, Search, refine_module, search_module
 from mlgo.search.moves import packed
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
@@ -40,7 +40,7 @@ _NEXT_TRIES = 3
 _SEARCHES_PER_WORKER = 8
 
 #: What came of a compile as the search sees it; None: it cannot use it.
-BuildOf = Callable[[Module, Attempt, CompileResult | CompileFailure], Build | None]
+BuildOf = Callable[[Module, Section, CompileResult | CompileFailure], Build | None]
 
 
 def side_by_side(
@@ -67,14 +67,14 @@ def side_by_side(
 
 
 def _compiled(
-    asked: Sequence[tuple[Module, Attempt]], setup: CompileSetup, model_dir: pathlib.Path | None, build_of: BuildOf
+    asked: Sequence[tuple[Module, Section]], setup: CompileSetup, model_dir: pathlib.Path | None, build_of: BuildOf
 ) -> list[Build | None]:
     outcomes = compile_modules(
         [module for module, _ in asked],
         setup,
         # Also for attempts that do not use it: compiles of one module then share more.
         itertools.repeat(model_dir),
-        given=(written([attempt.section()]) for _, attempt in asked),
+        given=(written([attempt]) for _, attempt in asked),
     )
     with contextlib.closing(outcomes):
         return [build_of(*each, outcome) for each, (_, outcome) in zip(asked, outcomes, strict=True)]
@@ -85,7 +85,7 @@ class _Running:
 
     def __init__(self, module: Module, search: Search):
         self.module, self._search = module, search
-        self.attempts: Sequence[Attempt] = next(search)
+        self.attempts: Sequence[Section] = next(search)
         self.has_ended = False
         self.found: Found | None = None
 
@@ -145,7 +145,7 @@ class CorpusSearch:
     key_of: Callable[[Module], str]  #: the key of a module's result there: a digest of all that it depends on.
     folds: bool = False  #: whether `counting` needs fold identities.
     #: what the search of a module begins with; None: with the heuristic and the policy.
-    start_of: Callable[[Module], Attempt] | None = None
+    start_of: Callable[[Module], Section] | None = None
 
     def has(self, folder: pathlib.Path, module: Module) -> bool:
         return _path(folder, module.name, _RESULT).exists()
@@ -183,7 +183,7 @@ class CorpusSearch:
             return refine_module(compiles, self.start_of(module))
         return search_module(compiles, self.model_dir is not None)
 
-    def _build(self, module: Module, attempt: Attempt, outcome: CompileResult | CompileFailure) -> Build | None:
+    def _build(self, module: Module, attempt: Section, outcome: CompileResult | CompileFailure) -> Build | None:
         if isinstance(outcome, CompileFailure) or outcome.log is None:
             return None
         scores = score_of(self.setup.problem).read(outcome)
@@ -221,10 +221,10 @@ def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
         return
     attempt = found.best.attempt
     # A whole policy needs no list. Otherwise all decisions: a policy's answers depend on what was inlined before.
-    decisions: Mapping[str, bool] = found.best.all_given if attempt.given else {}
-    section = Section(ANY_MODULE, attempt.policy.otherwise, decisions)
+    decisions: Mapping[str, bool] = found.best.all_given if attempt.decisions else {}
+    section = Section(ANY_MODULE, attempt.otherwise, decisions)
     files.write_atomically(_path(folder, module.name, _DECISIONS), written([section]))
-    first, policy = next(iter(found.start.values())), found.start.get(POLICY.name)
+    first, policy = next(iter(found.start.values())), found.start.get(POLICY)
     result = ModuleResult(
         default=first.total,
         policy=None if policy is None else policy.total,

@@ -28,7 +28,9 @@ _SITE_FIELDS = 5
 _MODULE = "module"
 _OTHERWISE = "otherwise "
 _BELOW = "cost-below "
-_OTHERWISE_LINE = re.compile(rf"{_OTHERWISE}(default|policy|{_BELOW}-?[0-9]{{1,18}})")
+#: For Section.otherwise: the compiler's heuristic decides, or the model.
+DEFAULT, POLICY = "default", "policy"
+_OTHERWISE_LINE = re.compile(rf"{_OTHERWISE}({DEFAULT}|{POLICY}|{_BELOW}-?[0-9]{{1,18}})")
 #: Stands for every module in place of a source file.
 ANY_MODULE = "*"
 _REMEDY = "Make it again with //mlgo:tune"
@@ -40,18 +42,13 @@ class Section:
     """The inlining decisions of one module."""
 
     source: str  #: its source file, as its bitcode names it, or ANY_MODULE.
-    otherwise: str  #: what decides elsewhere: "default", "policy" or "cost-below N".
+    otherwise: str  #: what decides elsewhere: DEFAULT, POLICY or what `otherwise_below` gives.
     decisions: Mapping[str, bool]  #: call site → whether it is inlined.
 
 
 def otherwise_below(cost_limit: int) -> str:
     """For Section.otherwise: a call is inlined if LLVM's estimate of its cost is lower than `cost_limit`."""
     return f"{_BELOW}{cost_limit}"
-
-
-def cost_limit_of(otherwise: str) -> int | None:
-    """The limit that `otherwise_below` was given; None: another word is given."""
-    return int(otherwise.removeprefix(_BELOW)) if otherwise.startswith(_BELOW) else None
 
 
 def caller_of(call_site: str) -> str:

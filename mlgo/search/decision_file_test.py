@@ -11,7 +11,6 @@ from mlgo.search.decision_file import (
     Section,
     callee_of,
     caller_of,
-    cost_limit_of,
     otherwise_below,
     place_of,
     read,
@@ -30,19 +29,10 @@ sections = st.builds(
 
 
 class DecisionFileTest(unittest.TestCase):
-    def test_the_limit_of_what_decides_otherwise(self):
-        for limit in (5, -15, -(1 << 31)):
-            self.assertEqual(cost_limit_of(otherwise_below(limit)), limit)
-        self.assertEqual([cost_limit_of(word) for word in ("default", "policy")], [None, None])
-
     def test_the_format(self):
         content = written([Section("src/a b.c", "default", {SITE: True}), Section(ANY_MODULE, otherwise_below(5), {})])
-        first, second = (
-            f"module\tsrc/a%20b.c\notherwise default\ninline\t{SITE}\n",
-            "module\t*\notherwise cost-below 5\n",
-        )
-        expected = f"mlgo-decisions 1\n{first}{second}"
-        self.assertEqual(content.decode(), expected)
+        first, second = f"src/a%20b.c\notherwise default\ninline\t{SITE}", "*\notherwise cost-below 5"
+        self.assertEqual(content.decode(), f"mlgo-decisions 1\nmodule\t{first}\nmodule\t{second}\n")
 
     def test_fields(self):
         self.assertEqual((caller_of(SITE), callee_of(SITE)), ("caller", "f g"))

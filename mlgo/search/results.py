@@ -3,11 +3,11 @@
 import dataclasses
 import pathlib
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.corpora.coverage import Coverage
-from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.evaluation.statistics import summarize_totals
 from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
@@ -18,7 +18,6 @@ _MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "defa
 _CURVE_COLUMNS = ("compiles_per_module", "bytes", "change")
 #: Modules that the terminal lists, and those that result.json lists.
 _MOST_GAINING, _LISTED = 5, 20
-
 
 #: (compiles spent on each module, bytes of all modules, change against the default as a ratio minus 1).
 Point = tuple[int, float, float]
@@ -43,72 +42,60 @@ class Tuned:
         before = {name for sizes in self.image.starts.values() for name, size in sizes.items() if size}
         return sorted(name for name in before & self.modules.keys() if not self.image.sizes[name])
 
-    @property
-    def compiles(self) -> int:
-        """Compiles of all searches."""
-        return sum(each.compiles for each in self.modules.values())
+    def write(self, folder: pathlib.Path, described: Mapping[str, Any], seed: int) -> list[str]:
+        """Writes the results; returns the lines of a summary.
 
-    @property
-    def tried(self) -> int:
-        return sum(each.tried for each in self.modules.values())
-
-
-@dataclasses.dataclass(frozen=True)
-class Results:
-    """A search and its settings. Attributes: description: further keys of result.json, such as the seed and digests."""
-
-    tuned: Tuned
-    description: Mapping[str, Any]
-    seed: int
-
-    def write(self, folder: pathlib.Path) -> list[str]:
-        tuned, image = self.tuned, self.tuned.image
-        points = curve(tuned.modules)
-        files.write_atomically(folder / DECISIONS_NAME, tuned.decisions)
-        files.write_atomically(folder / "modules.csv", encode_csv(_MODULE_COLUMNS, _module_rows(tuned.modules)))
+        Args: described: further keys of result.json, such as digests; seed: of the intervals.
+        """
+        image, points, cut = self.image, curve(self.modules), self._cut()
+        files.write_atomically(folder / DECISIONS_NAME, self.decisions)
+        modules = [
+            {**dataclasses.asdict(each), "module": name, "complete": int(each.complete)}
+            for name, each in sorted(self.modules.items())
+        ]
+        rows = ([each[column] for column in _MODULE_COLUMNS] for each in modules)
+        files.write_atomically(folder / "modules.csv", encode_csv(_MODULE_COLUMNS, rows))
         files.write_atomically(folder / "curve.csv", encode_csv(_CURVE_COLUMNS, points))
-        changes = self._changes()
+        totals = {side: sum(sizes.values()) for side, sizes in image.starts.items()}
+        changes = {}
+        for side, sizes in image.starts.items():
+            if summary := summarize_totals({name: (image.sizes[name], sizes[name]) for name in sizes}, seed):
+                changes[side] = summary
         content = {
-            **self.description,
+            **described,
             "kind": "tuning",
-            "linked_code_bytes": {**_totals(image.starts), "tuned": image.size},
+            "linked_code_bytes": {**totals, "tuned": image.size},
             "change": {name: dataclasses.asdict(summary) for name, summary in changes.items()},
             "modules_of_the_start": sorted(name for name, side in image.side_of.items() if side in image.starts),
-            "left_out": list(tuned.left_out),
-            "coverage": tuned.coverage and tuned.coverage.to_json(),
-            "vanished": tuned.vanished,
-            "modules": len(tuned.modules),
-            "compiles": tuned.compiles,
-            "tried": tuned.tried,
+            "left_out": list(self.left_out),
+            "coverage": self.coverage and self.coverage.to_json(),
+            "vanished": self.vanished,
+            "modules": len(self.modules),
+            "compiles": sum(each.compiles for each in self.modules.values()),
+            "tried": sum(each.tried for each in self.modules.values()),
             "curve": points,
             "gains": [
-                {"module": name, "start": tuned.modules[name].start, "best": tuned.modules[name].best}
+                {"module": name, "start": self.modules[name].start, "best": self.modules[name].best}
                 for name in self._by_gain()[:_LISTED]
             ],
-            "cut": self._cut(),
+            "cut": cut,
         }
         files.write_json_atomically(folder / "result.json", content)
-        table = self._table(changes)
-        _write_summary(folder, table)
-        return [*aligned_lines(table), "", *self._remarks(folder)]
-
-    def _changes(self) -> dict[str, RatioSummary]:
-        """By start: the chosen image against it."""
-        image = self.tuned.image
-        found = {}
-        for side, sizes in image.starts.items():
-            summary = summarize_totals({name: (image.sizes[name], sizes[name]) for name in sizes}, self.seed)
-            if summary is not None:
-                found[side] = summary
-        return found
+        head, *table = [
+            ["", "code bytes, linked", "the tuned image against it"],
+            *([side, f"{totals[side]:,}", summary.percent()] for side, summary in changes.items()),
+            ["tuned", f"{image.size:,}", ""],
+        ]
+        summary_lines = [*markdown_head(head), *map(markdown_row, table)]
+        files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in summary_lines).encode("utf-8"))
+        return [*aligned_lines([head, *table]), "", *self._remarks(content, folder)]
 
     def _by_gain(self) -> list[str]:
-        modules = self.tuned.modules
-        return sorted(modules, key=lambda name: (modules[name].best - modules[name].start, name))
+        return sorted(self.modules, key=lambda name: (self.modules[name].best - self.modules[name].start, name))
 
     def _cut(self) -> dict[str, Any]:
         """The searches that the number of compiles ended, and what more compiles would try."""
-        cut = {name: each for name, each in self.tuned.modules.items() if not each.complete}
+        cut = {name: each for name, each in self.modules.items() if not each.complete}
         ordered = sorted(cut, key=lambda name: (-cut[name].untried, name))
         return {
             "modules": len(cut),
@@ -125,21 +112,14 @@ class Results:
             ],
         }
 
-    def _table(self, changes: Mapping[str, RatioSummary]) -> list[list[str]]:
-        image = self.tuned.image
-        rows = [["", "code bytes, linked", "the tuned image against it"]]
-        totals = _totals(image.starts)
-        rows += [[side, f"{totals[side]:,}", summary.percent()] for side, summary in changes.items()]
-        return [*rows, ["tuned", f"{image.size:,}", ""]]
-
-    def _remarks(self, folder: pathlib.Path) -> list[str]:
-        tuned, cut = self.tuned, self._cut()
+    def _remarks(self, content: Mapping[str, Any], folder: pathlib.Path) -> list[str]:
+        cut = content["cut"]
         lines = [
-            f"{len(tuned.modules)} modules searched with {tuned.compiles:,} compiles, which tried {tuned.tried:,}"
-            f" changes; {cut['modules']} stopped by the number of compiles"
+            f"{len(self.modules)} modules searched with {content['compiles']:,} compiles, which tried"
+            f" {content['tried']:,} changes; {cut['modules']} stopped by the number of compiles"
         ]
         lines += [
-            f"  {name}: {tuned.modules[name].start:,.0f} -> {tuned.modules[name].best:,.0f} bytes"
+            f"  {name}: {self.modules[name].start:,.0f} -> {self.modules[name].best:,.0f} bytes"
             for name in self._by_gain()[:_MOST_GAINING]
         ]
         if cut["untried"]:
@@ -147,25 +127,18 @@ class Results:
                 f"With more compiles, the search would go on with {cut['untried']:,} changes, in"
                 f" {cut['untried_compiles']:,} compiles"
             )
-        if tuned.left_out:
-            lines.append(f"Modules left to the compiler: {', '.join(tuned.left_out)}")
-        if tuned.coverage is not None:
-            lines += tuned.coverage.lines("The corpus")
-        if tuned.vanished:
-            lines.append(f"Modules of which the tuned image holds no code any more: {', '.join(tuned.vanished)}")
+        if self.left_out:
+            lines.append(f"Modules left to the compiler: {', '.join(self.left_out)}")
+        if self.coverage is not None:
+            lines += self.coverage.lines("The corpus")
+        if self.vanished:
+            lines.append(f"Modules of which the tuned image holds no code any more: {', '.join(self.vanished)}")
         use = f"clang -Oz -mllvm -mlgo-decisions={shlex.quote(str(folder / DECISIONS_NAME))} -c FILE"
         return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use}"]
 
 
-def _write_summary(folder: pathlib.Path, table: Sequence[Sequence[str]]) -> None:
-    """Writes summary.md into `folder`. Args: table: its first row has the heads."""
-    lines = [*markdown_head(table[0]), *map(markdown_row, table[1:])]
-    files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in lines).encode("utf-8"))
-
-
 def curve(modules: Mapping[str, ModuleResult]) -> list[Point]:
-    """A point for the default, and one after each improvement. A module counts with its default until its first build
-    is known."""
+    """A point for the default, and one after each improvement. A module counts with its default until its first one."""
     default = sum(each.default for each in modules.values())
     steps: dict[int, float] = {}
     for each in modules.values():
@@ -178,13 +151,3 @@ def curve(modules: Mapping[str, ModuleResult]) -> list[Point]:
         current += steps[compiles]
         points.append((compiles, round(current, 2), round(current / default - 1.0, 6) if default else 0.0))
     return points
-
-
-def _totals(sides: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    return {side: sum(sizes.values()) for side, sizes in sides.items()}
-
-
-def _module_rows(modules: Mapping[str, ModuleResult]) -> Iterator[Sequence[Any]]:
-    for name, each in sorted(modules.items()):
-        values = {**dataclasses.asdict(each), "module": name, "complete": int(each.complete)}
-        yield [values[column] for column in _MODULE_COLUMNS]

@@ -9,7 +9,7 @@ from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.run.exit_codes import RunError
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.image import LinkedSelection
-from mlgo.search.results import Results, Tuned, curve
+from mlgo.search.results import Tuned, curve
 from mlgo.search.tuning import FOUND, check_sizes
 
 MODULES = {
@@ -26,11 +26,13 @@ class ResultsTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         coverage = Coverage(4, ["d.c"], {"c.c": 30})
         tuned = Tuned(MODULES, IMAGE, b"mlgo-decisions 1\n", ["c.c"], coverage=coverage)
-        self.lines = Results(tuned, {"budget": 30.0}, 1).write(self.folder)
+        self.lines = tuned.write(self.folder, {"budget": 30.0}, 1)
 
     def test_the_result(self):
         content = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
-        self.assertEqual(content["kind"], "tuning")
+        names = ["curve.csv", "modules.csv", "result.json", "summary.md", "tuned.decisions"]
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), names)
+        self.assertEqual((content["kind"], content["budget"]), ("tuning", 30.0))
         self.assertEqual((content["compiles"], content["tried"]), (79, 411))
         self.assertEqual(content["linked_code_bytes"], {"default": 150, "tuned": 138})
         self.assertEqual(content["modules_of_the_start"], ["b.c"])
@@ -41,50 +43,40 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(content["vanished"], [])
         self.assertEqual(content["curve"][-1], [9, 110.0, -0.266667])
 
-    def test_all_files(self):
-        names = ["curve.csv", "modules.csv", "result.json", "summary.md", "tuned.decisions"]
-        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), names)
-
     def test_the_summary(self):
         said = "\n".join(self.lines)
-        self.assertIn(
-            "2 modules searched with 79 compiles, which tried 411 changes; 1 stopped by the number of compiles", said
-        )
-        self.assertIn("would go on with 12 changes, in 5 compiles", said)
-        self.assertIn("Modules left to the compiler: c.c", said)
-        self.assertIn("-mllvm -mlgo-decisions=", said)
-        self.assertIn("holds code of 2 of 3 modules with code", said)
+        for part in (
+            "2 modules searched with 79 compiles, which tried 411 changes; 1 stopped by the number of compiles",
+            "would go on with 12 changes, in 5 compiles",
+            "Modules left to the compiler: c.c",
+            "-mllvm -mlgo-decisions=",
+            "holds code of 2 of 3 modules with code",
+        ):
+            self.assertIn(part, said)
 
     def test_a_module_that_vanished_is_named(self):
         image = LinkedSelection({"a.c": FOUND, "b.c": FOUND}, {"a.c": 88, "b.c": 0}, IMAGE.starts)
         tuned = Tuned(MODULES, image, b"mlgo-decisions 1\n", [])
-        said = "\n".join(Results(tuned, {}, 1).write(self.folder))
+        said = "\n".join(tuned.write(self.folder, {}, 1))
         self.assertIn("Modules of which the tuned image holds no code any more: b.c", said)
 
 
-class ContinuedTest(unittest.TestCase):
+def result(default: float, *steps: tuple[int, float]) -> ModuleResult:
+    return ModuleResult(default, None, steps[-1][1], 3, 10, 20, True, steps, 0, 0, ())
+
+
+class ModulesTest(unittest.TestCase):
     def test_a_refinement_adds_its_compiles_and_leaves_the_sizes(self):
-        refinement = ModuleResult(70.0, None, 60.0, 8, 28, 100, True, ((1, 70.0),), 0, 0, ())
-        both = MODULES["a.c"].continued(refinement)
-        self.assertEqual((both.compiles, both.tried, both.complete, both.untried), (98, 500, True, 0))
+        both = MODULES["a.c"].continued(result(70.0, (1, 70.0), (3, 60.0)))
+        self.assertEqual((both.compiles, both.tried, both.complete, both.untried), (80, 420, True, 0))
         self.assertEqual((both.default, both.best, both.curve), (100.0, 90.0, MODULES["a.c"].curve))
 
-
-def result(default: float, *steps: tuple[int, float]) -> ModuleResult:
-    best = steps[-1][1]
-    return ModuleResult(default, None, best, 3, 10, 20, True, steps, 0, 0, ())
-
-
-class CurveTest(unittest.TestCase):
-    def test_modules_add_up(self):
+    def test_curves_add_up(self):
         modules = {"a": result(100.0, (1, 100.0), (4, 90.0)), "b": result(300.0, (1, 280.0), (4, 270.0), (9, 200.0))}
         self.assertEqual(curve(modules), [(0, 400.0, 0.0), (1, 380.0, -0.05), (4, 360.0, -0.1), (9, 290.0, -0.275)])
-
-    def test_no_bytes_are_no_change(self):
+        # No bytes are no change.
         self.assertEqual(curve({"a": result(0.0, (1, 0.0))}), [(0, 0.0, 0.0), (1, 0.0, 0.0)])
 
-
-class CheckTest(unittest.TestCase):
     def test_a_module_of_another_size(self):
         check_sizes(MODULES, {"a.c": 90.0, "b.c": 20.005})
         with self.assertRaisesRegex(RunError, "module b.c: has 21.0 bytes with the decisions found, and had 20.0"):

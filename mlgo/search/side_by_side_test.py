@@ -9,9 +9,10 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
-from mlgo.search.build import Attempt, Build
+from mlgo.search.build import Build
 from mlgo.search.corpus_search import side_by_side
-from mlgo.search.module_search import DEFAULT, Found, ModuleCannotBeCompiled
+from mlgo.search.decision_file import ANY_MODULE, DEFAULT, Section
+from mlgo.search.module_search import Found, ModuleCannotBeCompiled
 from mlgo.trace.setup import CompileSetup
 
 
@@ -39,7 +40,7 @@ def _search(rounds, attempts):
     """Asks `rounds` times for `attempts` compiles; gives up where one fails."""
     builds = []
     for _ in range(rounds):
-        sent = yield [Attempt(DEFAULT)] * attempts
+        sent = yield [Section(ANY_MODULE, DEFAULT, {})] * attempts
         if None in sent:
             raise ModuleCannotBeCompiled()
         builds += sent
@@ -51,9 +52,9 @@ class SideBySideTest(unittest.TestCase):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         names = [*(f"m{number}" for number in range(20)), "bad"]
         fake_clang.write_corpus(folder, {name: fake_clang.FakeModule.bitcode({name: 1}) for name in names})
-        self.modules = {module.name: module for module in Corpus.load(folder).modules}
+        self.modules = Corpus.load(folder).modules
 
-    def found(self, workers):
+    def found(self, workers, modules):
         """Module -> compiles of its search, None where it cannot be compiled; and the batches of compiles."""
         executor = CountingExecutor()
         setup = CompileSetup(pathlib.Path("clang"), PROBLEM, CompileLimits(cpu_seconds=1), workers, 0.0, executor)
@@ -61,23 +62,21 @@ class SideBySideTest(unittest.TestCase):
         def build_of(module, attempt, outcome):
             return None if isinstance(outcome, CompileFailure) else Build(attempt, {}, {}, {"f": 10.0})
 
-        searches = ((module, _search(1 + index % 3, 2)) for index, module in enumerate(self.modules.values()))
+        searches = ((module, _search(1 + index % 3, 2)) for index, module in enumerate(modules))
         ended = side_by_side(searches, setup, None, build_of)
-        found = {module.name: result and result.compiles for module, result in ended}
-        return found, executor.batches
+        return {module.name: result and result.compiles for module, result in ended}, executor.batches
 
     def test_the_number_of_workers_changes_no_result(self):
-        one, batches = self.found(1)
-        many, _ = self.found(4)
+        one, batches = self.found(1, self.modules)
+        many, _ = self.found(4, self.modules)
         self.assertEqual(one, many)
-        expected = {name: 2 * (1 + index % 3) for index, name in enumerate(self.modules)} | {"bad": None}
+        expected = {module.name: 2 * (1 + index % 3) for index, module in enumerate(self.modules)} | {"bad": None}
         self.assertEqual(one, expected)
         # At most eight searches for each worker wait at a time, and each asks for two compiles.
         self.assertEqual(max(map(len, batches)), 16)
 
     def test_no_search_is_no_result(self):
-        setup = CompileSetup(pathlib.Path("clang"), PROBLEM, CompileLimits(cpu_seconds=1), 1, 0.0, CountingExecutor())
-        self.assertEqual(list(side_by_side([], setup, None, lambda *_: None)), [])
+        self.assertEqual(self.found(1, []), ({}, []))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from mlgo.search.build import Attempt, Build
+from mlgo.search.build import Build
+from mlgo.search.decision_file import DEFAULT, Section
 from mlgo.search.module_search import Found, Search
 
 _CALL_BYTES = 5
@@ -26,7 +27,7 @@ class Function:
     saving: int = 0
 
 
-def finished(search: Search, compiler: Callable[[Sequence[Attempt]], Sequence[Build | None]]) -> Found:
+def finished(search: Search, compiler: Callable[[Sequence[Section]], Sequence[Build | None]]) -> Found:
     """The result of `search`, whose attempts `compiler` compiles."""
     try:
         attempts = next(search)
@@ -44,12 +45,13 @@ class ToyCompiler:
         self._limit = limit
         self.compiles = 0
 
-    def __call__(self, attempts: Sequence[Attempt]) -> list[Build]:
+    def __call__(self, attempts: Sequence[Section]) -> list[Build]:
         self.compiles += len(attempts)
         return [self.build(attempt) for attempt in attempts]
 
-    def build(self, attempt: Attempt) -> Build:
+    def build(self, attempt: Section) -> Build:
         """Bottom up, as LLVM does: an inlined body brings the calls left in it, which are asked about again."""
+        limit = self._limit if attempt.otherwise == DEFAULT else int(attempt.otherwise.rpartition(" ")[2])
         decided: dict[str, bool] = {}
         costs: dict[str, int] = {}
         bodies: dict[str, tuple[int, list[tuple[str, str]]]] = {}
@@ -64,7 +66,7 @@ class ToyCompiler:
                 asked[key] += 1
                 body, calls = bodies[callee]
                 costs[site] = body - self._program[callee].saving - _CALL_BYTES
-                decided[site] = self._decision(attempt, site, costs[site])
+                decided[site] = attempt.decisions.get(site, costs[site] < limit)
                 if decided[site]:
                     size += body - self._program[callee].saving
                     left += calls
@@ -79,10 +81,6 @@ class ToyCompiler:
             if not function.is_local or name in called
         }
         return Build(attempt, decided, costs, sizes)
-
-    def _decision(self, attempt: Attempt, site: str, cost: int) -> bool:
-        limit = self._limit if attempt.policy.cost_limit is None else attempt.policy.cost_limit
-        return attempt.given.get(site, cost < limit)
 
     def _alive(self, bodies) -> set[str]:
         alive = {name for name, function in self._program.items() if not function.is_local}
