@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import unittest
+from collections.abc import Callable, Mapping
 
 import hypothesis
 import numpy as np
@@ -12,10 +13,13 @@ from hypothesis import strategies
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, initial_network
 from mlgo.learning.normalization import Column, Normalizer
+from mlgo.learning.observations import pack
+from mlgo.learning.testing import synthetic
 from mlgo.learning.testing.synthetic import EVERY_TYPE
-from mlgo.policy import graph, tflite
+from mlgo.policy import graph
 from mlgo.policy.checks import known_features
 from mlgo.policy.reference import decide, decide_many
+from mlgo.policy.tflite import TfliteTemplate
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import RunError
 
@@ -59,25 +63,55 @@ _ELEMENTS = {
 }
 
 
+def _trained(network: PolicyNetwork) -> PolicyNetwork:
+    """Weights as unlike fresh ones as training makes them."""
+    random = np.random.default_rng(3)
+    return network.with_weights(
+        {
+            name: (2 * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
+            for name, weight in network.weights.items()
+        }
+    )
+
+
 def _network(problem: Problem, without: str | None = None) -> PolicyNetwork:
-    """Weights as unlike fresh ones as training makes them, and outputs that reach both ends of the decisions."""
+    """A network with outputs that reach both ends of the decisions."""
     specs = [spec for spec in problem.observation_specs if spec.name not in (problem.mask_feature, without)]
     columns = tuple(
         Column(name, *knots) for spec in specs for name in problem.elements(spec) for knots in _KNOTS[spec.dtype]
     )
     normalizer = Normalizer(problem.name, columns, (), mark_last_position=problem.mask_feature is not None)
-    network = initial_network(normalizer, 3)
-    random = np.random.default_rng(3)
-    weights = {
-        name: (2 * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
-        for name, weight in network.weights.items()
-    }
-    output = weights["policy/logits/kernel"]
+    network = _trained(initial_network(normalizer, 3))
+    output = np.array(network.weights["policy/logits/kernel"])
     if problem.decision_kind == "binary":
         output -= output.mean()
     if problem.decision_kind == "continuous":
         output *= np.float32(1000)
-    return network.with_weights(weights)
+    return network.with_weights({**network.weights, "policy/logits/kernel": output})
+
+
+def _made_up(problem: Problem, random: np.random.Generator, *count: int) -> dict[str, np.ndarray]:
+    """Observations with NaN, infinities, subnormal and huge numbers among others."""
+    values = {"int64": _INTEGERS, "float32": [*_FLOATS, *random.random(8)]}
+    return {
+        spec.name: random.choice(values[spec.dtype], (*count, *spec.shape)).astype(spec.dtype)
+        for spec in problem.observation_specs
+    }
+
+
+class TfliteModel:
+    def __init__(self, model: bytes, **options):
+        self._interpreter = tf.lite.Interpreter(model_content=model, **options)
+        self._interpreter.allocate_tensors()
+        inputs = self._interpreter.get_input_details()
+        self._inputs = {each["name"].removeprefix("action_").removesuffix(":0"): each["index"] for each in inputs}
+        self._output = self._interpreter.get_output_details()[0]["index"]
+
+    def __call__(self, observation) -> np.ndarray:
+        for name, index in self._inputs.items():
+            self._interpreter.set_tensor(index, observation[name])
+        self._interpreter.invoke()
+        return self._interpreter.get_tensor(self._output)
 
 
 class Backends:
@@ -95,30 +129,18 @@ class Backends:
             )[0],
             [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in policy.inputs.values()],
         )
-        self.model = tflite.template_for(network, problem, exploring=False).model(exact)
+        model = TfliteTemplate(network, problem, exploring=False).model(exact)
         # LLVM's resolver has no delegates; Python's default one has XNNPACK.
         plain = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-        self.runs = {
+        self.runs: dict[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]] = {
             "TensorFlow": functools.partial(self._tensorflow, wrapped),
             "XLA": functools.partial(self._tensorflow, tf.function(wrapped, jit_compile=True)),
-            "TensorFlow Lite": functools.partial(self._tflite, self._interpreter(experimental_op_resolver_type=plain)),
-            "XNNPACK": functools.partial(self._tflite, self._interpreter()),
+            "TensorFlow Lite": TfliteModel(model, experimental_op_resolver_type=plain),
+            "XNNPACK": TfliteModel(model),
         }
-
-    def _interpreter(self, **options) -> tf.lite.Interpreter:
-        interpreter = tf.lite.Interpreter(model_content=self.model, **options)
-        interpreter.allocate_tensors()
-        return interpreter
 
     def _tensorflow(self, function, observation) -> np.ndarray:
         return function(*[tf.constant(observation[name]) for name in self.known]).numpy()
-
-    def _tflite(self, interpreter, observation) -> np.ndarray:
-        for details in interpreter.get_input_details():
-            name = details["name"].removeprefix("action_").removesuffix(":0")
-            interpreter.set_tensor(details["index"], observation[name])
-        interpreter.invoke()
-        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
 @functools.cache
@@ -183,20 +205,13 @@ class AgreementTest(unittest.TestCase):
             problem = dataclasses.replace(EVERY_TYPE, observation_specs=(feature,))
             network = initial_network(Normalizer(problem.name, (Column(feature.name, 0, 5),), (), False), 1)
             with self.assertRaisesRegex(RunError, f"one_{dtype} of every_type: is of the type {log_type}, which"):
-                tflite.template_for(network, problem, exploring=False)
+                TfliteTemplate(network, problem, exploring=False)
 
     def test_ordinary_observations_reach_every_kind_of_answer(self):
-        found: dict[str, set[float]] = {name: set() for name in PROBLEMS}
+        found: dict[str, set[float]] = {}
         for name in PROBLEMS:
             problem, random = load_problem(name), np.random.default_rng(1)
-            for _ in range(600):
-                observation = {
-                    spec.name: random.choice(
-                        _INTEGERS if spec.dtype == "int64" else [*_FLOATS, *random.random(8)], spec.shape
-                    ).astype(spec.dtype)
-                    for spec in problem.observation_specs
-                }
-                found[name].add(self.check(name, observation).item())
+            found[name] = {self.check(name, _made_up(problem, random)).item() for _ in range(600)}
         self.assertEqual(found["inlining_for_size"], {0, 1})
         self.assertGreater(len(found["regalloc_eviction"]), 15)
         self.assertGreater(len(found["regalloc_priority"]), 30)
@@ -209,7 +224,7 @@ class AgreementTest(unittest.TestCase):
                 output = np.full_like(network.weights["policy/logits/kernel"], zero)
                 tied = network.with_weights({**network.weights, "policy/logits/kernel": output})
                 observation = {spec.name: np.ones(spec.shape, spec.dtype) for spec in problem.observation_specs}
-                runs = {**Backends(problem, tied).runs, "NumPy": functools.partial(decide, tied, problem)}
+                runs = Backends(problem, tied).runs | {"NumPy": functools.partial(decide, tied, problem)}
                 for backend, run in runs.items():
                     found = run(observation).tobytes()
                     self.assertEqual(found, bytes(problem.action_spec.byte_count), f"{name} {zero} {backend}")
@@ -223,24 +238,27 @@ class AgreementTest(unittest.TestCase):
                 self.assertEqual(list(backends.known), names)
                 random = np.random.default_rng(2)
                 for _ in range(20):
-                    observation = {
-                        spec.name: random.integers(0, 7, spec.shape).astype(spec.dtype)
-                        for spec in problem.observation_specs
-                    }
-                    self.check(name, observation, without)
+                    self.check(name, _made_up(problem, random), without)
 
-    def test_many_decisions_are_those_of_each(self):
+    def test_many_decisions_are_those_of_each_and_of_training(self):
         for name in PROBLEMS:
             problem, network, _ = _prepared(name)
             random = np.random.default_rng(4)
-            many = {
-                spec.name: random.integers(0, 7, (10, *spec.shape)).astype(spec.dtype)
-                for spec in problem.observation_specs
-            }
+            many = _made_up(problem, random, 200)
+            taken = np.zeros(200, problem.action_spec.dtype)
+            if problem.mask_feature is not None:
+                many["mask"] = random.integers(0, 2, many["mask"].shape)
+                many["mask"][:, 0, 0] = 1
+                for values in many.values():  # All candidates alike: only ties.
+                    values[:40] = values[:40, ..., :1]
+            found = decide_many(network, problem, many)
             each = [
-                decide(network, problem, {feature: values[n] for feature, values in many.items()}) for n in range(10)
+                decide(network, problem, {feature: values[n] for feature, values in many.items()}) for n in range(200)
             ]
-            np.testing.assert_array_equal(decide_many(network, problem, many), np.stack(each))
+            np.testing.assert_array_equal(found, np.stack(each))
+            packed = pack(many, taken, network.normalizer, problem)
+            trained = exact_network(network.weights).decisions(packed) * (problem.output_unit or 1)
+            np.testing.assert_array_equal(found.reshape(-1), trained)
 
     def test_the_reference_refuses_other_arrays(self):
         problem, network, _ = _prepared("regalloc_priority")
@@ -254,8 +272,15 @@ class AgreementTest(unittest.TestCase):
 
 
 class ExploringTest(unittest.TestCase):
+    def draws(self, problem, network, observation, *settings, count):
+        """Decisions of models with these settings (seed, deviation): [models, count]."""
+        template = TfliteTemplate(network, problem, exploring=True)
+        exact = exact_network(network.weights)
+        models = [TfliteModel(template.model(exact, *each)) for each in settings]
+        return np.array([[model(observation)[0] for _ in range(count)] for model in models])
+
     def test_yes_and_no_are_drawn_with_their_probabilities(self):
-        problem, network, backends = _prepared("inlining_for_size")
+        problem, network, _ = _prepared("inlining_for_size")
         exact = exact_network(network.weights)
         random = np.random.default_rng(5)
         many = {spec.name: random.integers(0, 7, (100, *spec.shape)) for spec in problem.observation_specs}
@@ -265,36 +290,36 @@ class ExploringTest(unittest.TestCase):
         z = float(exact.row_logits(levels)[chosen])
         self.assertTrue(0.7 < abs(z) < 1.3, z)
         observation = {name: values[chosen] for name, values in many.items()}
-        template = tflite.template_for(network, problem, exploring=True)
-        draws = []
-        for seed in (1, 1, 2):
-            interpreter = tf.lite.Interpreter(model_content=template.model(exact, seed))
-            interpreter.allocate_tensors()
-            draws.append([backends._tflite(interpreter, observation)[0] for _ in range(8000)])  # pylint: disable=protected-access
-        self.assertEqual(draws[0], draws[1])
-        self.assertNotEqual(draws[0], draws[2])
+        draws = self.draws(problem, network, observation, (1,), (1,), (2,), count=8000)
+        np.testing.assert_array_equal(draws[0], draws[1])
+        self.assertFalse(np.array_equal(draws[0], draws[2]))
         for each in draws[1:]:
             # 4 standard deviations.
             self.assertAlmostEqual(np.mean(each), 1 / (1 + np.exp(-z)), delta=4 * 0.5 / np.sqrt(8000))
 
+    def test_choices_are_drawn_by_softmax(self):
+        problem, network = synthetic.PROBLEM, _trained(initial_network(synthetic.normalizer(), 1))
+        one = synthetic.features(np.random.default_rng(4), 1)
+        one["legal"][0] = [1, 0, 1, 1, 1]
+        packed = pack(one, np.array([0]), network.normalizer, problem)
+        logits = exact_network(network.weights).row_logits(packed.levels).astype(np.float64)
+        expected = np.exp(logits) / np.exp(logits).sum()
+        observation = {name: values[0] for name, values in one.items()}
+        draws = self.draws(problem, network, observation, (1,), (1,), (2,), count=20000)
+        np.testing.assert_array_equal(draws[0], draws[1])
+        self.assertFalse(np.array_equal(draws[0], draws[2]))
+        for each in draws:
+            shares = np.bincount(each, minlength=5)[[0, 2, 3, 4]] / len(each)
+            np.testing.assert_allclose(shares, expected, atol=0.015)  # 4 standard deviations.
+
     def test_numbers_are_drawn_around_the_greedy_one(self):
-        problem, network, backends = _prepared("regalloc_priority")
-        exact = exact_network(network.weights)
-        observation = {
-            name: np.ones(problem.observation_spec(name).shape, spec.dtype)
-            for spec in problem.observation_specs
-            for name in [spec.name]
-        }
+        problem, network, _ = _prepared("regalloc_priority")
+        observation = {spec.name: np.ones(spec.shape, spec.dtype) for spec in problem.observation_specs}
         assert problem.output_unit is not None
         greedy = float(decide(network, problem, observation)[0]) / problem.output_unit
         self.assertTrue(1 < greedy < 2046, greedy)
-        template = tflite.template_for(network, problem, exploring=True)
-        draws = []
-        for seed, deviation in ((1, 0.125), (1, 0.125), (2, 0.125), (1, 0.25)):
-            interpreter = tf.lite.Interpreter(model_content=template.model(exact, seed, deviation))
-            interpreter.allocate_tensors()
-            drawn = [backends._tflite(interpreter, observation)[0] for _ in range(2000)]  # pylint: disable=protected-access
-            draws.append(np.array(drawn, np.float64) / problem.output_unit)
+        settings = ((1, 0.125), (1, 0.125), (2, 0.125), (1, 0.25))
+        draws = self.draws(problem, network, observation, *settings, count=2000) / np.float64(problem.output_unit)
         np.testing.assert_array_equal(draws[0], draws[1])
         self.assertFalse(np.array_equal(draws[0], draws[2]))
         for each in (draws[0], draws[2]):
@@ -306,7 +331,7 @@ class ExploringTest(unittest.TestCase):
     def test_a_normaliser_of_another_problem_is_refused(self):
         _, network, _ = _prepared("regalloc_priority")
         with self.assertRaisesRegex(RunError, "is for 'regalloc_priority', not for 'inlining_for_size'"):
-            tflite.template_for(network, load_problem("inlining_for_size"), exploring=False)
+            TfliteTemplate(network, load_problem("inlining_for_size"), exploring=False)
 
 
 if __name__ == "__main__":

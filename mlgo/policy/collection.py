@@ -7,7 +7,7 @@ import shutil
 from mlgo.learning.exact_network import ExactNetwork, exact_network
 from mlgo.learning.exploration import deviation_of
 from mlgo.learning.network import AnyPolicy, ConvertedPolicy, PolicyNetwork
-from mlgo.policy.tflite import TfliteTemplate, layer_sizes_of, template_for, write_model
+from mlgo.policy.tflite import TfliteTemplate, layer_sizes_of, write_model
 from mlgo.problems.problem import Problem
 from mlgo.run.quiet import quiet_libraries
 
@@ -51,7 +51,7 @@ class CollectionPolicy:
         key = (network.normalizer.digest, layer_sizes_of(self._exact[id(network)][1]), exploring)
         if key not in self._templates:
             with quiet_libraries():
-                self._templates[key] = template_for(network, self._problem, exploring)
+                self._templates[key] = TfliteTemplate(network, self._problem, exploring)
         model = self._templates[key].model(self._exact[id(network)][1], exploration_seed, deviation_of(network))
         return write_model(self._directory(name), self._problem, model, temporary=True)
 

@@ -52,7 +52,7 @@ def decide_many(network: PolicyNetwork, problem: Problem, observations: Mapping[
                 f"feature {name} is {array.dtype}{list(array.shape)}, expected {spec.dtype}{[count, *spec.shape]}"
             )
     exact = exact_network(network.weights)
-    positions = problem.action_count or 1 if problem.decision_kind == "categorical" else 1
+    positions = problem.action_count or 1 if problem.mask_feature else 1
     z = np.empty((count, positions), np.float32)
     for begin in range(0, count, _BLOCK):
         end = min(begin + _BLOCK, count)
@@ -60,9 +60,14 @@ def decide_many(network: PolicyNetwork, problem: Problem, observations: Mapping[
         values = _of_positions(block, normalizer, positions) if problem.mask_feature else normalizer.values(block)
         is_last = np.tile(np.arange(positions) == positions - 1, end - begin)
         z[begin:end] = exact.row_logits(normalizer.levels(values, is_last)).reshape(end - begin, positions)
-    decisions = {"categorical": _choice, "binary": _binary, "continuous": _number}[problem.decision_kind](
-        problem, arrays, z
-    )
+    if problem.mask_feature is not None:
+        # argmax takes the first of equals.
+        decisions = np.where(arrays[problem.mask_feature].reshape(z.shape) > 0, z, -np.inf).argmax(axis=1)
+    elif problem.decision_kind == "binary":
+        decisions = z[:, 0] > 0
+    else:
+        number = np.minimum(z[:, 0], np.float32(problem.max_output)) * np.float32(problem.output_unit)
+        decisions = np.where(z[:, 0] > 0, number, np.float32(0))
     return decisions.astype(problem.action_spec.dtype).reshape(count, *problem.action_spec.shape)
 
 
@@ -73,21 +78,3 @@ def _of_positions(block: Mapping[str, np.ndarray], normalizer: Normalizer, posit
         name: np.broadcast_to(block[name].reshape(count, -1), (count, positions)).reshape(-1)
         for name in normalizer.features
     }
-
-
-def _choice(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
-    assert problem.mask_feature is not None  # Of a categorical decision.
-    legal = arrays[problem.mask_feature].reshape(z.shape) > 0
-    # argmax takes the first of equals.
-    return np.where(legal, z, -np.inf).argmax(axis=1)
-
-
-def _binary(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
-    del problem, arrays
-    return z[:, 0] > 0
-
-
-def _number(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
-    del arrays
-    number = np.minimum(z[:, 0], np.float32(problem.max_output)) * np.float32(problem.output_unit)
-    return np.where(z[:, 0] > 0, number, np.float32(0))

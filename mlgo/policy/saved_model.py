@@ -1,8 +1,8 @@
 """A policy on disk: the SavedModel for AOT compilation, its weights, and the record of their origin.
 
-    saved_model.pb   signature `action`: inputs are the observations that the policy knows by name, output the decision
-    by name weights.npz      the trained float32 weights (mlgo/learning/checkpoint.py's encoding) policy.json      the
-    record: problem, normaliser, digests, versions, and what the training says about itself
+    saved_model.pb   signature `action`: inputs are the observations that the policy knows, the output is the decision
+    weights.npz      the trained float32 weights (mlgo/learning/checkpoint.py's encoding)
+    policy.json      the record: problem, normaliser, digests, versions, and what the training says about itself
 
 directory.py reads it again.
 
@@ -27,11 +27,9 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.checks import known_features
 from mlgo.policy.directory import FORMAT
 from mlgo.policy.graph import build_graph
+from mlgo.policy.saved_model_signature import SIGNATURE, TAG
 from mlgo.problems.problem import Problem
 from mlgo.run.files import write_atomically, write_json_atomically
-
-SIGNATURE = "action"
-TAG = "serve"
 
 
 def save_policy(

@@ -2,13 +2,19 @@
 
 tf-agents' PolicySaver adds the inputs `discount`, `reward` and `step_type`, which LLVM leaves at zero, and outputs such
 as logits. `reduce_signature` makes the inputs constants and drops the outputs.
+
+NaN is rejected everywhere: comparisons with it are false, so such a policy decides silently, and perhaps differently in
+each runtime. Infinity is rejected in trained weights (variables) and among the numbers of a frozen matrix. It is
+accepted where graphs use it on purpose: in a scalar, in a vector (outer bounds of buckets) and in a constant with no
+other value (the fill of masked positions).
 """
 
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 
+import numpy as np
+
 from mlgo.policy.checks import FEATURE_REMEDY, features_fault
-from mlgo.policy.weight_checks import graph_fault, variables_fault
 from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
@@ -217,6 +223,53 @@ def _described(tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
         name: (tf.dtypes.as_dtype(info.dtype).name, tuple(dimension.size for dimension in info.tensor_shape.dim))
         for name, info in tensors.items()
     }
+
+
+def values_fault(name: str, values: np.ndarray, trained: bool) -> str | None:
+    """What is wrong with a trained weight or with a constant of a graph, as a clause; None when nothing is."""
+    nan, infinite = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+    on_purpose = not trained and (values.ndim < 2 or infinite == values.size)
+    if not nan and (not infinite or on_purpose):
+        return None
+    count, what = (nan, "NaN") if nan else (infinite, "infinite")
+    return f"has the tensor {name!r} of shape {list(values.shape)} with {count} values that are {what}"
+
+
+def graph_fault(graph_def) -> str | None:
+    """The first fault among the constants of a GraphDef and of its functions, as a clause; None when there is none."""
+    import tensorflow as tf
+
+    for node in _all_nodes(graph_def):
+        if node.op == "Const":
+            tensor = node.attr["value"].tensor
+            if tf.dtypes.as_dtype(tensor.dtype).is_floating:
+                values = tf.make_ndarray(tensor).astype(np.float64)
+                if clause := values_fault(node.name, values, trained=False):
+                    return clause
+    return None
+
+
+def variables_fault(graph_def, prefix: pathlib.Path) -> str | None:
+    """The first fault among the variables saved under `prefix`, as a clause; None when there is none or no variable."""
+    import tensorflow as tf
+
+    if not any(node.op in ("VarHandleOp", "VariableV2") for node in _all_nodes(graph_def)):
+        return None
+    try:
+        reader = tf.train.load_checkpoint(str(prefix))
+        types = reader.get_variable_to_dtype_map()
+        weights = {name: reader.get_tensor(name) for name in sorted(types) if types[name].is_floating}
+    except Exception as error:  # Missing, truncated, another format: the reader has a type of its own for each.
+        return f"cannot be read ({one_line(error)})"
+    for name, values in weights.items():
+        name = name.removesuffix("/.ATTRIBUTES/VARIABLE_VALUE")
+        if clause := values_fault(name, values.astype(np.float64), trained=True):
+            return clause
+    return None
+
+
+def _all_nodes(graph_def) -> list:
+    return [*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)]
 
 
 def one_line(error: Exception) -> str:

@@ -19,9 +19,8 @@ import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
-from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of
+from mlgo.learning.exploration import DEFAULT_DEVIATION
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import Normalizer
 from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
 from mlgo.problems.problem import Problem
@@ -46,20 +45,26 @@ class TfliteTemplate:
     """A converted policy whose weights (and seeds) can be replaced.
 
     Args:
-      problem, normalizer: what the policy looks at.
-      layer_sizes: (inputs, units, ..., 1) of the network, e.g. (63, 80, 40, 1).
+      network: what the policy looks at, and the sizes of the layers; its weights do not matter.
       exploring: whether decisions are drawn (graph.py) instead of being greedy.
 
     Raises: RunError: the policy looks at a feature of a type that TensorFlow Lite does not convert.
     """
 
-    def __init__(self, problem: Problem, normalizer: Normalizer, layer_sizes: tuple[int, ...], exploring: bool):
+    def __init__(self, network: PolicyNetwork, problem: Problem, exploring: bool):
         self.exploring = exploring
-        self._sizes = layer_sizes
-        stand_in = _stand_in_network(layer_sizes)
+        self._sizes = layer_sizes_of(exact_network(network.weights))
+        stand_in = _stand_in_network(self._sizes)
         exploration = Exploration(_SEED_STAND_INS, _DEVIATION_STAND_IN) if exploring else None
-        graph = build_graph(problem, normalizer, stand_in, exploration)
-        _check_types(problem, graph)
+        graph = build_graph(problem, network.normalizer, stand_in, exploration)
+        for feature, tensor in graph.inputs.items():
+            if tensor.dtype.name in _WITHOUT_CAST:
+                log_type = LOG_TYPE_OF_NUMPY_NAME[tensor.dtype.name]
+                raise RunError(
+                    f"the feature {feature} of {problem.name}",
+                    f"is of the type {log_type}, which TensorFlow Lite does not convert",
+                    "Let the compiler log it as float, int32_t or int64_t, or train without it",
+                )
         self._bytes = converted_model(graph)
         patterns = {}
         for index, layer in enumerate(stand_in.hidden):
@@ -114,67 +119,27 @@ def layer_sizes_of(network: ExactNetwork) -> tuple[int, ...]:
     return tuple(layer.kernel.shape[0] for layer in network.hidden) + network.logits.shape
 
 
-def output_spec(problem: Problem) -> bytes:
-    """output_spec.json: the decision is the model's only output."""
-    action = problem.action_spec
-    spec = {
-        "logging_name": action.name,
-        "tensor_spec": {
-            "name": action.name,
-            "port": 0,
-            "type": LOG_TYPE_OF_NUMPY_NAME[action.dtype],
-            "shape": list(action.shape),
-        },
-    }
-    return (json.dumps([spec], sort_keys=True) + "\n").encode("utf-8")
-
-
 def write_model(
     folder: str | os.PathLike[str], problem: Problem, model: bytes, temporary: bool = False
 ) -> pathlib.Path:
     """A directory for LLVM's model flag of `problem`; returns it. `temporary` ones are not flushed to disk."""
     folder = pathlib.Path(folder)
+    action = problem.action_spec
+    # The decision is the model's only output.
+    shape, log_type = list(action.shape), LOG_TYPE_OF_NUMPY_NAME[action.dtype]
+    output = {"name": action.name, "port": 0, "type": log_type, "shape": shape}
+    spec = json.dumps([{"logging_name": action.name, "tensor_spec": output}], sort_keys=True)
     write = write_temporary if temporary else write_atomically
     write(folder / MODEL_FILE, model)
-    write(folder / OUTPUT_SPEC_FILE, output_spec(problem))
+    write(folder / OUTPUT_SPEC_FILE, f"{spec}\n".encode())
     return folder
 
 
-def convert(
-    policy_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str],
-    problem: Problem,
-    exploration_seed: int | None = None,
-) -> pathlib.Path:
-    """From a policy that `save_policy` wrote to a directory for the development clang; returns it.
-
-    With `exploration_seed` decisions are drawn instead of greedy; equal seeds draw equally.
-    """
+def convert(policy_dir: str | os.PathLike[str], out_dir: str | os.PathLike[str], problem: Problem) -> pathlib.Path:
+    """From a policy that `save_policy` wrote to a directory for the development clang, greedy; returns it."""
     network, _ = load_policy(policy_dir, problem)
-    template = template_for(network, problem, exploring=exploration_seed is not None)
-    return write_model(
-        out_dir, problem, template.model(exact_network(network.weights), exploration_seed, deviation_of(network))
-    )
-
-
-def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> TfliteTemplate:
-    return TfliteTemplate(problem, network.normalizer, layer_sizes_of(exact_network(network.weights)), exploring)
-
-
-def converted_model(graph: PolicyGraph) -> bytes:
-    """The TFLite model of a graph without variables, named as LLVM wants it. Raises: any of the converter's."""
-    return _normalise(_convert(graph), graph)
-
-
-def _check_types(problem: Problem, policy: PolicyGraph) -> None:
-    """Raises: RunError: the policy looks at a feature that cannot be converted."""
-    for name, tensor in policy.inputs.items():
-        if tensor.dtype.name in _WITHOUT_CAST:
-            raise RunError(
-                f"the feature {name} of {problem.name}",
-                f"is of the type {LOG_TYPE_OF_NUMPY_NAME[tensor.dtype.name]}, which TensorFlow Lite does not convert",
-                "Let the compiler log it as float, int32_t or int64_t, or train without it",
-            )
+    model = TfliteTemplate(network, problem, exploring=False).model(exact_network(network.weights))
+    return write_model(out_dir, problem, model)
 
 
 def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:
@@ -187,20 +152,17 @@ def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:
     return ExactNetwork(tuple(arrays[:-1]), arrays[-1].kernel)
 
 
-def _convert(policy: PolicyGraph) -> bytes:
-    with tf.compat.v1.Session(graph=policy.graph) as session:
-        converter = tf.compat.v1.lite.TFLiteConverter.from_session(
-            session, list(policy.inputs.values()), [policy.output]
-        )
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        return converter.convert()
+def converted_model(policy: PolicyGraph) -> bytes:
+    """The TFLite model of a graph without variables, with LLVM's tensor names, and without what the converter says
+    about itself.
 
-
-def _normalise(model: bytes, policy: PolicyGraph) -> bytes:
-    """The model with LLVM's tensor names, and without what the converter says about itself.
-
-    Raises: RuntimeError: the converter does not number the inputs 0, 1, ...
+    Raises: RuntimeError: the converter does not number the inputs 0, 1, ...; any of the converter's.
     """
+    with tf.compat.v1.Session(graph=policy.graph) as session:
+        inputs = list(policy.inputs.values())
+        converter = tf.compat.v1.lite.TFLiteConverter.from_session(session, inputs, [policy.output])
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        model = converter.convert()
     unpacked = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     (subgraph,) = unpacked.subgraphs
     names = [tensor.op.name for tensor in policy.inputs.values()]
