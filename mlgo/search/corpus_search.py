@@ -21,10 +21,9 @@ from mlgo.run.json_fields import Fields
 from mlgo.score.code_credit import ByteCounter
 from mlgo.score.folded_code import with_folds
 from mlgo.score.problem_score import score_of
-from mlgo.search.build import Build, build_of
 from mlgo.search.decision_file import ANY_MODULE, POLICY, Section, written
 from mlgo.search.module_search import Found, ModuleCannotBeCompiled, Search, refine_module, search_module
-from mlgo.search.moves import packed
+from mlgo.search.moves import Build, build_of, packed
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 
@@ -59,25 +58,19 @@ def side_by_side(
         if not running:
             return
         asked = [(each.module, attempt) for each in running for attempt in each.attempts]
-        builds = iter(_compiled(asked, setup, model_dir, build_of))
+        outcomes = compile_modules(
+            [module for module, _ in asked],
+            setup,
+            # Also for attempts that do not use it: compiles of one module then share more.
+            itertools.repeat(model_dir),
+            given=(written([attempt]) for _, attempt in asked),
+        )
+        with contextlib.closing(outcomes):
+            builds = iter([build_of(*each, outcome) for each, (_, outcome) in zip(asked, outcomes, strict=True)])
         for each in running:
             each.advance(list(itertools.islice(builds, len(each.attempts))))
         yield from ((each.module, each.found) for each in running if each.has_ended)
         running = [each for each in running if not each.has_ended]
-
-
-def _compiled(
-    asked: Sequence[tuple[Module, Section]], setup: CompileSetup, model_dir: pathlib.Path | None, build_of: BuildOf
-) -> list[Build | None]:
-    outcomes = compile_modules(
-        [module for module, _ in asked],
-        setup,
-        # Also for attempts that do not use it: compiles of one module then share more.
-        itertools.repeat(model_dir),
-        given=(written([attempt]) for _, attempt in asked),
-    )
-    with contextlib.closing(outcomes):
-        return [build_of(*each, outcome) for each, (_, outcome) in zip(asked, outcomes, strict=True)]
 
 
 class _Running:

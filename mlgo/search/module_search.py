@@ -13,9 +13,8 @@ import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from mlgo.search.build import Build
 from mlgo.search.decision_file import ANY_MODULE, DEFAULT, POLICY, Section, otherwise_below
-from mlgo.search.moves import Move, better_parts, callee_moves, effects, packed, site_moves
+from mlgo.search.moves import Build, Move, better_parts, callee_moves, effects, packed, site_moves
 
 #: Besides the two: one limit of cost for all calls. Negative limits leave out what a heuristic of speed inlines.
 _ONE_LIMIT = tuple(otherwise_below(limit) for limit in (15, 30, 60, -15, -(1 << 31)))

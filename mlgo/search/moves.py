@@ -1,10 +1,14 @@
-"""Changes to a build that are worth a try, and which of them can be tried in one compile."""
+"""One compile as the search sees it, changes to it that are worth a try, and which of them can be tried together."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from mlgo.search.build import Build
-from mlgo.search.decision_file import callee_of, caller_of, place_of
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.search.decision_file import Section, callee_of, caller_of, place_of
+
+#: LLVM's estimate of what inlining costs, in its units (5 per instruction).
+_COST = "cost_estimate"
 
 #: Calls of a higher cost are not inlined one by one: almost none pays (docs/adr).
 _HIGHEST_COST = 75
@@ -14,6 +18,51 @@ _SLACK_OF_A_CALLEE = 150
 _LAST_CALL = -9000
 #: First parts of the names of moves: all calls of a function inlined, or none; one call the other way.
 _INLINE_ALL, _INLINE_NONE, _SITE = "inline all", "inline none", "site"
+
+
+@dataclasses.dataclass(frozen=True)
+class Build:
+    """What came of a compile that the search asked for."""
+
+    attempt: Section  #: the decisions that the compile was given, and what decided for every other call site.
+    decided: Mapping[str, bool]  #: call site → whether it was inlined, in the order of the questions.
+    costs: Mapping[str, int]  #: call site → LLVM's estimate.
+    sizes: Mapping[str, float]  #: function → bytes that count.
+
+    @functools.cached_property
+    def total(self) -> float:
+        return sum(self.sizes[name] for name in sorted(self.sizes))
+
+    @functools.cached_property
+    def all_given(self) -> dict[str, bool]:
+        """Decisions that fix this build: also those that were given and not asked for."""
+        return {**self.attempt.decisions, **self.decided}
+
+    @functools.cached_property
+    def dependants(self) -> Callable[[str], frozenset[str]]:
+        """Function → itself and every function into which it is inlined, directly or through others."""
+        into: dict[str, set[str]] = {}
+        for site, inlined in self.decided.items():
+            if inlined:
+                into.setdefault(callee_of(site), set()).add(caller_of(site))
+
+        @functools.cache
+        def reached(function: str) -> frozenset[str]:
+            seen, left = {function}, [function]
+            while left:
+                new = into.get(left.pop(), set()) - seen
+                seen |= new
+                left += new
+            return frozenset(seen)
+
+        return reached
+
+
+def build_of(attempt: Section, log: TrainingLog, sizes: Mapping[str, float]) -> Build:
+    """The build that an attempt's log and sizes describe. Each context of the log is one call site's question."""
+    sites = [log.contexts[index] for index in log.observation_context.tolist()]
+    costs = log.features[_COST].reshape(-1).tolist()
+    return Build(attempt, dict(zip(sites, map(bool, log.actions.tolist()))), dict(zip(sites, costs)), sizes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,10 +82,7 @@ class Move:
 
 
 def callee_moves(build: Build) -> list[Move]:
-    """All calls of one function inlined, or none: often only together do they let the function vanish.
-
-    Those that almost never pay are left out.
-    """
+    """All calls of one function inlined, or none, if it may pay: often they only together let the function vanish."""
     moves = []
     for callee, sites in _grouped(build, callee_of).items():
         if len({place_of(site) for site in sites}) < 2:
@@ -51,10 +97,7 @@ def callee_moves(build: Build) -> list[Move]:
 
 
 def site_moves(build: Build) -> list[Move]:
-    """The opposite decision at one call, each time the compiler asks about it; the most promising calls first.
-
-    Those that almost never pay are left out.
-    """
+    """The opposite decision at one call, each time the compiler asks about it, if it may pay; the best first."""
     ranked = []
     for place, sites in _grouped(build, place_of).items():
         inlined = any(build.decided[site] for site in sites)

@@ -104,9 +104,7 @@ class Tuned:
             "largest": [
                 {
                     "module": name,
-                    "untried": cut[name].untried,
-                    "untried_compiles": cut[name].untried_compiles,
-                    "next_tries": cut[name].next_tries,
+                    **{key: getattr(cut[name], key) for key in ("untried", "untried_compiles", "next_tries")},
                 }
                 for name in ordered[:_LISTED]
             ],

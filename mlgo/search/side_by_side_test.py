@@ -9,10 +9,10 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
-from mlgo.search.build import Build
 from mlgo.search.corpus_search import side_by_side
 from mlgo.search.decision_file import ANY_MODULE, DEFAULT, Section
 from mlgo.search.module_search import Found, ModuleCannotBeCompiled
+from mlgo.search.moves import Build
 from mlgo.trace.setup import CompileSetup
 
 

@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from mlgo.search.build import Build
 from mlgo.search.decision_file import DEFAULT, Section
 from mlgo.search.module_search import Found, Search
+from mlgo.search.moves import Build
 
 _CALL_BYTES = 5
 
