@@ -6,8 +6,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.explanation.attribution import attribute, typical_levels
-from mlgo.explanation.decision import explain, typical_of
+from mlgo.explanation.decision import attribute, explain, typical_levels, typical_of
 from mlgo.explanation.importance import importances
 from mlgo.explanation.testing import states
 from mlgo.learning.network import ConvertedPolicy, PolicyNetwork

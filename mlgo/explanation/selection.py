@@ -1,5 +1,6 @@
 """Finds modules and functions by parts of their names; selects varied examples."""
 
+import collections
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,16 +68,13 @@ def listing(found: Sequence[str], names: Mapping[str, str]) -> str:
 
 def varied(candidates: Iterable[T], count: int, keys: Sequence[Callable[[T], str]], limits: Sequence[int]) -> list[T]:
     """The first `count` of `candidates`, of which at most limits[i] have the same keys[i]."""
-    seen: dict[tuple[int, str], int] = {}
+    seen: collections.Counter[tuple[int, str]] = collections.Counter()
     chosen: list[T] = []
     for candidate in candidates:
-        of_candidate = [(index, key(candidate)) for index, key in enumerate(keys)]
-        if len(chosen) < count and all(
-            seen.get(key, 0) < limit for key, limit in zip(of_candidate, limits, strict=True)
-        ):
+        found = [(index, key(candidate)) for index, key in enumerate(keys)]
+        if len(chosen) < count and all(seen[each] < limit for each, limit in zip(found, limits, strict=True)):
             chosen.append(candidate)
-            for key in of_candidate:
-                seen[key] = seen.get(key, 0) + 1
+            seen.update(found)
     return chosen
 
 

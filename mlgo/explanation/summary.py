@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.explanation.attribution import formula
-from mlgo.explanation.decision import ExplainedDecision
+from mlgo.explanation.decision import ExplainedDecision, formula
 from mlgo.explanation.importance import Share, importances, share_of
 from mlgo.explanation.queried_policy import QueriedNetwork, QueriedPolicy
 from mlgo.explanation.replay import Replay

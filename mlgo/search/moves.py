@@ -147,15 +147,24 @@ def better_parts(current: Build, other: Build) -> dict[str, bool] | None:
 
     Functions belong together where a call is decided differently and one may be part of the other.
     """
-    parts = _Parts()
+    parent: dict[str, str] = {}
+
+    def root(function: str) -> str:
+        while (above := parent.setdefault(function, function)) != function:
+            parent[function] = function = parent[above]
+        return function
+
     for site in current.decided.keys() | other.decided.keys():
-        if current.decided.get(site) == other.decided.get(site):
-            continue
-        caller = caller_of(site)
-        parts.join(current.dependants(caller) | other.dependants(caller) | {callee_of(site)})
+        if current.decided.get(site) != other.decided.get(site):
+            caller = caller_of(site)
+            for function in current.dependants(caller) | other.dependants(caller) | {callee_of(site)}:
+                parent[root(function)] = root(caller)
+    parts: dict[str, set[str]] = {}
+    for function in parent:
+        parts.setdefault(root(function), set()).add(function)
     taken = {
         function
-        for part in parts.all()
+        for part in parts.values()
         if sum(other.sizes.get(name, 0.0) - current.sizes.get(name, 0.0) for name in sorted(part)) < 0
         for function in part
     }
@@ -163,28 +172,6 @@ def better_parts(current: Build, other: Build) -> dict[str, bool] | None:
         return None
     kept = {site: decision for site, decision in current.all_given.items() if caller_of(site) not in taken}
     return kept | {site: decision for site, decision in other.all_given.items() if caller_of(site) in taken}
-
-
-class _Parts:
-    def __init__(self):
-        self._parent: dict[str, str] = {}
-
-    def join(self, functions: Iterable[str]) -> None:
-        first, *rest = sorted(functions)
-        for function in rest:
-            self._parent[self._root(function)] = self._root(first)
-        self._root(first)
-
-    def all(self) -> list[set[str]]:
-        parts: dict[str, set[str]] = {}
-        for function in self._parent:
-            parts.setdefault(self._root(function), set()).add(function)
-        return list(parts.values())
-
-    def _root(self, function: str) -> str:
-        while (parent := self._parent.setdefault(function, function)) != function:
-            self._parent[function] = function = self._parent[parent]
-        return function
 
 
 def _grouped(build: Build, key: Callable[[str], str]) -> dict[str, list[str]]:

@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.explanation.attribution import attribute, formula, shapley, typical_levels
-from mlgo.explanation.decision import explain, typical_of
+from mlgo.explanation.decision import attribute, explain, formula, shapley, typical_levels, typical_of
 from mlgo.explanation.queried_policy import LAST_POSITION, queried_policy
 from mlgo.explanation.testing import states
 from mlgo.learning.exact_network import exact_network
