@@ -1,6 +1,6 @@
 """One function as text and as a page: selection of the decisions to show, and their presentation."""
 
-import html.parser
+import html
 import io
 import re
 import unittest
@@ -48,29 +48,6 @@ def _calls(seed=1, costs=(10, 30, 12)):
     return recorded
 
 
-class _Tags(html.parser.HTMLParser):
-    """Collects what a browser would see of a page."""
-
-    def __init__(self, content: bytes):
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(content.decode("utf-8"))
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "link"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if self.open.pop() != tag:
-            raise AssertionError(f"</{tag}> closes another element")
-
-    def handle_data(self, data):
-        self.text += data
-
-
 class FunctionReportTest(unittest.TestCase):
     def test_text_has_values_choices_and_contributions(self):
         text = _text(_page(states.stock_inliner(15), INLINING, _calls(), features=1, limit=1))
@@ -106,22 +83,16 @@ class FunctionReportTest(unittest.TestCase):
         self.assertIn("Decision 4 (differs)", text)
 
     def test_names_are_text_on_the_page_whatever_they_hold(self):
-        page = _page(states.stock_inliner(15), INLINING, _calls(), name=_HOSTILE, all_features=True)
-        seen = _Tags(html_of(page))
-        self.assertNotIn("script", {tag for tag, _ in seen.tags})
-        self.assertIn(_HOSTILE, seen.text)
-        self.assertEqual(seen.open, [])
+        page = html_of(_page(states.stock_inliner(15), INLINING, _calls(), name=_HOSTILE, all_features=True)).decode()
+        self.assertNotIn("<script", page)
+        self.assertIn(_HOSTILE, html.unescape(page))
 
     def test_the_page_needs_nothing_else_and_is_equal_for_equal_decisions(self):
         page, again = (
-            html_of(_page(states.smallest_evictor(), EVICTION, states.eviction("m", 30, 2))) for _ in range(2)
+            html_of(_page(states.smallest_evictor(), EVICTION, states.eviction("m", 30, 2))).decode() for _ in range(2)
         )
         self.assertEqual(page, again)
-        seen = _Tags(page)
-        sources = {attributes.get("src", "#") for _, attributes in seen.tags}
-        links = {(attributes.get("href", "#") or "")[:1] for _, attributes in seen.tags}
-        self.assertLessEqual(sources | links, {"#", "d"})
-        self.assertNotRegex(seen.text, r"url\(|@import|https?:")
+        self.assertNotRegex(page, r"""\b(src|href)=["']?[^#d"']|url\(|@import|https?:""")
 
     def test_a_decision_without_alternative_is_reported(self):
         recorded = states.eviction("m", 4, 1)
@@ -130,7 +101,7 @@ class FunctionReportTest(unittest.TestCase):
         recorded.features["mask"][0, 0, keep] = 1
         page = _page(states.smallest_evictor(), EVICTION, recorded)
         self.assertIn("No alternative.", _text(page))
-        self.assertIn("No alternative.", _Tags(html_of(page)).text)
+        self.assertIn("No alternative.", html_of(page).decode())
 
     def test_outcome_lines(self):
         lines = reports.outcome_lines(INLINING, "f", _record(f=200, g=100), _record(f=150, g=100, h=20))

@@ -21,7 +21,7 @@ from mlgo.run.json_fields import Fields
 from mlgo.score.code_credit import ByteCounter
 from mlgo.score.folded_code import with_folds
 from mlgo.score.problem_score import score_of
-from mlgo.search.decision_file import ANY_MODULE, POLICY, Section, written
+from mlgo.search.decision_file import POLICY, Section, written
 from mlgo.search.module_search import Found, ModuleCannotBeCompiled, Search, refine_module, search_module
 from mlgo.search.moves import Build, build_of, packed
 from mlgo.trace.setup import CompileSetup
@@ -212,10 +212,9 @@ def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
     if found is None:
         files.write_json_atomically(_path(folder, module.name, _RESULT), _NOTHING_FOUND)
         return
-    attempt = found.best.attempt
-    # A whole policy needs no list. Otherwise all decisions: a policy's answers depend on what was inlined before.
-    decisions: Mapping[str, bool] = found.best.all_given if attempt.decisions else {}
-    section = Section(ANY_MODULE, attempt.otherwise, decisions)
+    section = found.best.attempt
+    if section.decisions:  # Else a whole policy decides. All of them: its answers depend on what was inlined before.
+        section = dataclasses.replace(section, decisions=found.best.all_given)
     files.write_atomically(_path(folder, module.name, _DECISIONS), written([section]))
     first, policy = next(iter(found.start.values())), found.start.get(POLICY)
     result = ModuleResult(
@@ -239,17 +238,15 @@ def _parsed(content: Any, path: pathlib.Path) -> ModuleResult:
     curve = fields.read("curve", list)
     if not all(isinstance(point, list) and list(map(type, point)) in ([int, float], [int, int]) for point in curve):
         raise fields.error("has a field 'curve' that is no list of numbers of compiles and sizes")
+    plain = {
+        field.name: fields.read(field.name, field.type)
+        for field in dataclasses.fields(ModuleResult)
+        if field.type in (bool, float, int)
+    }
     return ModuleResult(
-        default=fields.read("default", float),
+        **plain,
         policy=None if content.get("policy") is None else fields.read("policy", float),
-        best=fields.read("best", float),
-        questions=fields.read("questions", int),
-        compiles=fields.read("compiles", int),
-        tried=fields.read("tried", int),
-        complete=fields.read("complete", bool),
         curve=tuple((int(compiles), float(size)) for compiles, size in curve),
-        untried=fields.read("untried", int),
-        untried_compiles=fields.read("untried_compiles", int),
         next_tries=tuple(fields.texts("next_tries")),
     )
 
