@@ -21,9 +21,18 @@ from release.backends.cpp.cpp_policy import main
 from release.backends.cpp.generated_unit import GeneratedUnit, Origin
 from release.backends.cpp.testing.made_up import CASES
 from release.backends.cpp.testing.write_unit import SEED, made_up_unit
-from release.backends.cpp.whole_numbers import SUM_LIMIT, WholeLayer, row_sums, whole_layers
+from release.backends.cpp.whole_numbers import HIDDEN_TOP, SUM_LIMIT, WholeLayer, whole_layers
 
 _UPDATE = "after a wanted change run the command in testing/write_unit.py"
+
+
+def _row_sums(layers: list[WholeLayer], levels: np.ndarray) -> np.ndarray:
+    """int64 [M]: the sums of the last layer for uint8 levels [M, D]; the generated code's computation in NumPy."""
+    inputs = levels.astype(np.int64)
+    for layer in layers[:-1]:
+        sums = inputs @ layer.kernel.astype(np.int64) + layer.bias
+        inputs = np.minimum(np.maximum(sums, 0) >> layer.hidden_shift, HIDDEN_TOP)
+    return (inputs @ layers[-1].kernel.astype(np.int64))[:, 0]
 
 
 class TextTest(unittest.TestCase):
@@ -65,7 +74,7 @@ class WholeNumbersTest(unittest.TestCase):
             exact = exact_network(case.network(SEED).weights)
             layers = whole_layers(exact)
             levels = random.choice(np.array([0, 0, 1, 31, 191, 192], np.uint8), (500, layers[0].kernel.shape[0]))
-            sums = row_sums(layers, levels)
+            sums = _row_sums(layers, levels)
             np.testing.assert_array_equal(
                 (sums * layers[-1].grid).astype(np.float32), exact.row_logits(levels), err_msg=name
             )

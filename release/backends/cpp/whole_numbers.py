@@ -79,15 +79,6 @@ def whole_layers(network: ExactNetwork) -> list[WholeLayer]:
     return layers
 
 
-def row_sums(layers: list[WholeLayer], levels: np.ndarray) -> np.ndarray:
-    """int64 [M]: the sums of the last layer for uint8 levels [M, D]; the generated code's computation in NumPy."""
-    inputs = levels.astype(np.int64)
-    for layer in layers[:-1]:
-        sums = inputs @ layer.kernel.astype(np.int64) + layer.bias
-        inputs = np.minimum(np.maximum(sums, 0) >> layer.hidden_shift, HIDDEN_TOP)
-    return (inputs @ layers[-1].kernel.astype(np.int64))[:, 0]
-
-
 def _steps(values: np.ndarray, grid: float) -> np.ndarray:
     steps = np.asarray(values, np.float64) / grid
     whole = np.round(steps)
