@@ -13,8 +13,8 @@ import pathlib
 import re
 import sys
 from collections.abc import Iterable
+from typing import TypeVar
 
-from mlgo.corpus import storage as storages
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.description import (
@@ -31,6 +31,7 @@ from mlgo.corpus.description import (
 )
 from mlgo.corpus.options.named_files import named_files
 from mlgo.corpus.options.verdict import normal_name
+from mlgo.corpus.storage import Storage
 from mlgo.run import files
 from mlgo.run.manifest import digest_of_file
 
@@ -40,24 +41,18 @@ BITCODE_SUFFIX = ".bc"
 COMMAND_SUFFIX = ".cmd"
 THINLTO_INDEX_SUFFIX = ".thinlto.bc"
 
-# What follows the digits names a copy; `.` and `..` are folders.
 _CARRIED_FILE = re.compile(r"[0-9a-f]{16}-(?!\.\.?\Z).+", re.DOTALL)
 
-# A cc1 command of LLVM's own build is below 20 KB; this leaves room for long macro lists. A million words take seconds
-# each time that they are judged.
 MAX_COMMAND_BYTES = 4 * 1024 * 1024
+
+_SizeOrContent = TypeVar("_SizeOrContent", int, bytes)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Contents:
-    """What all modules of a corpus share.
+    """What all modules of a corpus share. `override`: the command of every module; None: each has its own."""
 
-    Attributes:
-      override: the command of every module; None: each has its own.
-      allowed_options: see Corpus.load.
-    """
-
-    storage: storages.Storage
+    storage: Storage
     has_thinlto: bool = False
     override: CompileCommand | None = None
     allowed_options: tuple[str, ...] = ()
@@ -83,21 +78,21 @@ class _Contents:
 
     def _recorded(self, module: str) -> tuple[str, ...]:
         name = f"{module}{COMMAND_SUFFIX}"
-        if (size := self.size(name)) > MAX_COMMAND_BYTES:
+        if (size := self.not_empty(name, self.storage.size(name))) > MAX_COMMAND_BYTES:
             raise CorpusError(self.storage.shown(name), f"has {size} bytes, more than the {MAX_COMMAND_BYTES} allowed")
         return split_command(self.storage.read(name))
 
-    def size(self, name: str) -> int:
-        """Bytes of a file that must not be empty."""
-        size = self.storage.size(name)
-        if size == 0:
+    def not_empty(self, name: str, found: _SizeOrContent) -> _SizeOrContent:
+        """`found`, which is the size or the content of the file `name`. Raises: CorpusError: there is nothing in it."""
+        if not found:
             raise CorpusError(self.storage.shown(name), "is empty")
-        return size
+        return found
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Module:
-    """One translation unit. Of its files, only the command is kept in memory; every other property reads.
+    """One translation unit. Of its files, only the command is kept in memory; every other property reads, and raises
+    CorpusError when the file is missing or unreadable.
 
     Attributes: name: stable name, a relative path such as llvm/lib/Support/APInt.cpp.
     """
@@ -108,8 +103,8 @@ class Module:
     @staticmethod
     def at(name: str, bitcode_path: str | os.PathLike[str], command: Iterable[str]) -> "Module":
         """A module that belongs to no corpus."""
-        places = {f"{name}{BITCODE_SUFFIX}": pathlib.Path(bitcode_path)}
-        return Module(name, _Contents(storages.LooseFiles(places), override=CompileCommand(command)))
+        storage = Storage(pathlib.Path(), {f"{name}{BITCODE_SUFFIX}": pathlib.Path(bitcode_path)})
+        return Module(name, _Contents(storage, override=CompileCommand(command)))
 
     @property
     def command(self) -> CompileCommand:
@@ -125,10 +120,7 @@ class Module:
 
     @property
     def recorded_command(self) -> CompileCommand:
-        """The command as the corpus records it: `command`, or an override that was never filled in.
-
-        Raises: CorpusError: the command file is missing, empty or too large.
-        """
+        """`command`, or an override that was never filled in."""
         return self._contents.command(self.name)
 
     @property
@@ -143,31 +135,20 @@ class Module:
 
     @property
     def bitcode_size(self) -> int:
-        """Bytes of bitcode, at least one.
-
-        Raises: CorpusError: the file is missing or empty.
-        """
-        return self._contents.size(f"{self.name}{BITCODE_SUFFIX}")
+        """Bytes of bitcode. Raises: CorpusError: also when there are none."""
+        return self._contents.not_empty(f"{self.name}{BITCODE_SUFFIX}", self.size(BITCODE_SUFFIX))
 
     def read_bitcode(self) -> bytes:
-        """The module's bitcode.
-
-        Raises: CorpusError: the file is missing or empty.
-        """
-        content = self._contents.storage.read(f"{self.name}{BITCODE_SUFFIX}")
-        if not content:
-            raise CorpusError(self._contents.storage.shown(f"{self.name}{BITCODE_SUFFIX}"), "is empty")
-        return content
+        """The module's bitcode. Raises: CorpusError: also when it is empty."""
+        name = f"{self.name}{BITCODE_SUFFIX}"
+        return self._contents.not_empty(name, self._contents.storage.read(name))
 
     def read_thinlto_index(self) -> bytes | None:
-        """The module's ThinLTO index, which may be empty; None when the corpus has none.
-
-        Raises: CorpusError: the file cannot be read.
-        """
+        """The module's ThinLTO index, which may be empty; None when the corpus has none."""
         return self._contents.storage.read(f"{self.name}{THINLTO_INDEX_SUFFIX}") if self._contents.has_thinlto else None
 
     def file(self, suffix_or_relative: str) -> pathlib.Path:
-        """A file of the corpus as a path.
+        """Where a file of the corpus lies.
 
         Args: suffix_or_relative: ".bc", ".cmd" or ".thinlto.bc" of this module, or a path relative to the corpus, such
           as "files/0123456789abcdef-a.profdata".
@@ -184,7 +165,6 @@ class Module:
         return self._contents.storage.sha256(f"{self.name}{suffix}")
 
     def bitcode_file(self) -> pathlib.Path:
-        """The bitcode as a file: see `file`."""
         return self.file(BITCODE_SUFFIX)
 
     @property
@@ -193,18 +173,12 @@ class Module:
         return self._contents.has_thinlto
 
     def thinlto_index_file(self) -> pathlib.Path | None:
-        """The ThinLTO index as a file (see `file`), or None when the corpus has none."""
         return self.file(THINLTO_INDEX_SUFFIX) if self._contents.has_thinlto else None
 
 
 @dataclasses.dataclass(frozen=True)
 class Corpus:
-    """A corpus whose files were all present when it was loaded.
-
-    Attributes:
-      path: of its directory.
-      modules: sorted by name.
-    """
+    """A corpus whose files were all present when it was loaded. Attributes: modules: sorted by name."""
 
     path: pathlib.Path
     modules: tuple[Module, ...]
@@ -238,40 +212,36 @@ class Corpus:
     def digest(self) -> str:
         """sha256 (hex) of names, commands, allowed options, bitcode, ThinLTO indices, carried files, and of files of
         this machine that commands name."""
-        whole, storage = _PartsDigest(), self._contents.storage
+        whole = hashlib.sha256()
+
+        def add(*parts: bytes | str) -> None:
+            for part in parts:
+                content = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+                whole.update(len(content).to_bytes(8, "little") + content)  # So that borders count.
+
         named: dict[pathlib.Path, None] = {}
         for module in self.modules:
-            self._contents.size(f"{module.name}{BITCODE_SUFFIX}")
-            whole.add(module.name.encode("utf-8", "surrogateescape"))
-            command = self._contents.command(module.name)
-            whole.add("\0".join(command).encode("utf-8", "surrogateescape"))
+            _ = module.bitcode_size  # Empty bitcode is an error.
+            command = module.recorded_command
+            add(module.name, "\0".join(command))
             if self.allowed_options:  # Other options that read files are refused.
                 named |= dict.fromkeys(named_files(command))
-            whole.add(storage.sha256(f"{module.name}{BITCODE_SUFFIX}"))
-            if self.has_thinlto:
-                whole.add(storage.sha256(f"{module.name}{THINLTO_INDEX_SUFFIX}"))
+            add(*map(module.sha256, (BITCODE_SUFFIX, THINLTO_INDEX_SUFFIX) if self.has_thinlto else (BITCODE_SUFFIX,)))
         # A marker in front: none of these can be mistaken for a module, whose name holds no NUL.
         if self.has_thinlto:
-            whole.add(b"\0thinlto")
+            add("\0thinlto")
         if self.command_override is not None:
-            whole.add(b"\0override")
+            add("\0override")
         for option in self.allowed_options:
-            whole.add(b"\0allowed")
-            whole.add(option.encode("utf-8", "surrogateescape"))
+            add("\0allowed", option)
         for name in self.carried_files:
-            whole.add(b"\0file")
-            whole.add(name.encode("utf-8", "surrogateescape"))
-            whole.add(storage.sha256(name))
+            add("\0file", name, self._contents.storage.sha256(name))
         for path in named:
-            whole.add(b"\0named")
-            whole.add(digest_of_file(path).encode())
+            add("\0named", digest_of_file(path))
         return whole.hexdigest()
 
     def select(self, names: list[str]) -> "Corpus":
-        """The corpus with only the modules in `names`.
-
-        Raises: CorpusError: a name is not in the corpus.
-        """
+        """The corpus with only the modules in `names`. Raises: CorpusError: a name is not in the corpus."""
         wanted = set(names)
         unknown = sorted(wanted - {module.name for module in self.modules})
         if unknown:
@@ -280,15 +250,14 @@ class Corpus:
 
     def with_override(self, command: Iterable[str]) -> "Corpus":
         """The corpus with `command` for every module."""
-        return self._with(dataclasses.replace(self._contents, override=CompileCommand(command, self.allowed_options)))
+        return self._with(override=CompileCommand(command, self.allowed_options))
 
     def changed(self, changes: CommandChanges) -> "Corpus":
         """The corpus with changed commands, and with the files that they name. A module's command may then raise
         CommandError: it lacks what is to be replaced."""
         if not changes:
             return self
-        storage = storages.WithFiles(self._contents.storage, changes.files)
-        return self._with(dataclasses.replace(self._contents, storage=storage, changes=changes))
+        return self._with(storage=self._contents.storage.with_places(changes.files), changes=changes)
 
     def reopened(self, path: str | os.PathLike[str]) -> "Corpus":
         """The corpus at `path`, a copy of this one, with the same modules, allowed options, override and changes."""
@@ -297,7 +266,8 @@ class Corpus:
             found = found.with_override(self.command_override)
         return found.changed(self._contents.changes)
 
-    def _with(self, contents: _Contents) -> "Corpus":
+    def _with(self, **changes) -> "Corpus":
+        contents = dataclasses.replace(self._contents, **changes)
         modules = tuple(Module(module.name, contents) for module in self.modules)
         return dataclasses.replace(self, modules=modules, _contents=contents)
 
@@ -306,7 +276,7 @@ class Corpus:
         return dataclasses.replace(self, _carried=tuple(sorted(names)))
 
     def file(self, relative: str) -> pathlib.Path:
-        """A carried file as a path: see `Module.file`."""
+        """Where a carried file lies."""
         return self._contents.storage.file(relative)
 
     def size(self, relative: str) -> int:
@@ -329,48 +299,31 @@ class Corpus:
             wrong = "is no directory" if path.exists() else "does not exist"
             raise CorpusError(f"corpus {path}", wrong, "give a directory with corpus_description.json, unpacked")
         allowed = tuple(sorted({normal_name(option) for option in allowed_options}))
-        return _load(storages.DirectoryStorage(path), allowed)
-
-
-def _load(storage: storages.Storage, allowed_options: tuple[str, ...]) -> Corpus:
-    shown = storage.shown(DESCRIPTION_NAME)
-    if any(storage.missing([DESCRIPTION_NAME])):
-        unfinished = not any(storage.missing([UNFINISHED_NAME]))
-        goes_on = "run the command that was writing this corpus again: it goes on where it stopped"
-        remedy = goes_on if unfinished else MAKE_IT_AGAIN
-        raise CorpusError(f"the corpus description ({shown})", "does not exist", remedy)
-    if storage.size(DESCRIPTION_NAME) > files.MAX_JSON_BYTES:
-        raise CorpusError(f"the corpus description ({shown})", f"is larger than {files.MAX_JSON_BYTES} bytes")
-    description = parse_description(storage.read(DESCRIPTION_NAME), shown)
-    names = sorted(description.modules)
-    suffixes = [BITCODE_SUFFIX, THINLTO_INDEX_SUFFIX] if description.has_thinlto else [BITCODE_SUFFIX]
-    absent = storage.missing(f"{name}{suffix}" for name in names for suffix in suffixes)
-    override = description.command_override
-    if not override:
-        without = list(storage.missing(f"{name}{COMMAND_SUFFIX}" for name in names))
-        # mlgo-utils' make_corpus, given no flags, writes an empty override and no commands: then no flags it is. Beside
-        # commands, an empty override is none, as it is for ml-compiler-opt.
-        if override is None or len(without) < len(names):
-            override, absent = None, itertools.chain(absent, without)
-    if first := next(absent, None):
-        raise CorpusError(storage.shown(first), f"does not exist, but {DESCRIPTION_NAME} lists its module")
-    judged = None if override is None else CompileCommand(override, allowed_options)
-    contents = _Contents(storage, description.has_thinlto, judged, allowed_options)
-    return Corpus(storage.path, tuple(Module(name, contents) for name in names), contents)
-
-
-class _PartsDigest:
-    """sha256 over byte strings whose borders count."""
-
-    def __init__(self):
-        self._whole = hashlib.sha256()
-
-    def add(self, part: bytes) -> None:
-        self._whole.update(len(part).to_bytes(8, "little"))
-        self._whole.update(part)
-
-    def hexdigest(self) -> str:
-        return self._whole.hexdigest()
+        storage = Storage(path, {})
+        shown = storage.shown(DESCRIPTION_NAME)
+        if any(storage.missing([DESCRIPTION_NAME])):
+            unfinished = not any(storage.missing([UNFINISHED_NAME]))
+            goes_on = "run the command that was writing this corpus again: it goes on where it stopped"
+            remedy = goes_on if unfinished else MAKE_IT_AGAIN
+            raise CorpusError(f"the corpus description ({shown})", "does not exist", remedy)
+        if storage.size(DESCRIPTION_NAME) > files.MAX_JSON_BYTES:
+            raise CorpusError(f"the corpus description ({shown})", f"is larger than {files.MAX_JSON_BYTES} bytes")
+        description = parse_description(storage.read(DESCRIPTION_NAME), shown)
+        names = sorted(description.modules)
+        suffixes = [BITCODE_SUFFIX, THINLTO_INDEX_SUFFIX] if description.has_thinlto else [BITCODE_SUFFIX]
+        absent = storage.missing(f"{name}{suffix}" for name in names for suffix in suffixes)
+        override = description.command_override
+        if not override:
+            without = list(storage.missing(f"{name}{COMMAND_SUFFIX}" for name in names))
+            # mlgo-utils' make_corpus, given no flags, writes an empty override and no commands: then no flags it is.
+            # Beside commands, an empty override is none, as it is for ml-compiler-opt.
+            if override is None or len(without) < len(names):
+                override, absent = None, itertools.chain(absent, without)
+        if first := next(absent, None):
+            raise CorpusError(storage.shown(first), f"does not exist, but {DESCRIPTION_NAME} lists its module")
+        judged = None if override is None else CompileCommand(override, allowed)
+        contents = _Contents(storage, description.has_thinlto, judged, allowed)
+        return Corpus(path, tuple(Module(name, contents) for name in names), contents)
 
 
 def split_command(recorded: bytes) -> tuple[str, ...]:

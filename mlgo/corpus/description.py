@@ -17,10 +17,8 @@ MAKE_IT_AGAIN = "make the corpus again, or give another one"
 class CorpusError(RunError):
     """A corpus cannot be used; the message says which file, what is wrong with it, what to do."""
 
-    def __init__(
-        self, subject: str, wrong: str, remedy: str = MAKE_IT_AGAIN, exit_code: ExitCode = ExitCode.USER_ERROR
-    ):
-        super().__init__(subject, wrong, remedy, exit_code)
+    def __init__(self, subject: str, wrong: str, remedy: str = MAKE_IT_AGAIN, code: ExitCode = ExitCode.USER_ERROR):
+        super().__init__(subject, wrong, remedy, code)
 
 
 DESCRIPTION_NAME = "corpus_description.json"
@@ -42,15 +40,12 @@ _UNSAFE_NAME = re.compile(r"\A/|(\A|/)\.\.?(/|\Z)|//|\x00|\A\Z|/\Z")
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """What corpus_description.json says.
+    """What corpus_description.json says."""
 
-    Attributes:
-      modules: names, in the file's order; at least one, each once, none leads out of the corpus.
-      command_override: the command of every module, or None. Without flags, make_corpus of mlgo-utils writes ().
-    """
-
+    #: Names, in the file's order; at least one, each once, none leads out of the corpus.
     modules: tuple[str, ...]
     has_thinlto: bool
+    #: The command of every module, or None. Without flags, make_corpus of mlgo-utils writes ().
     command_override: tuple[str, ...] | None
 
 
@@ -60,9 +55,8 @@ def is_safe_name(name: str) -> bool:
 
 
 def parse_description(content: bytes, shown: str) -> Description:
-    """The description in `content`.
+    """The description in `content` of a file that messages call `shown`.
 
-    Args: shown: how messages call the file.
     Raises: CorpusError: it is not a description, lists no module, or a name that it lists is unsafe or listed twice.
     """
     description = _parse_json(content, f"the corpus description ({shown})")
@@ -73,7 +67,7 @@ def parse_description(content: bytes, shown: str) -> Description:
         raise CorpusError(shown, f'has "has_thinlto": {has_thinlto!r}, which is neither true nor false')
     names = description["modules"]
     if not names:
-        raise CorpusError(shown, "lists no module", exit_code=ExitCode.NOTHING_PRODUCED)
+        raise CorpusError(shown, "lists no module", code=ExitCode.NOTHING_PRODUCED)
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not is_safe_name(name):
@@ -85,14 +79,16 @@ def parse_description(content: bytes, shown: str) -> Description:
         if f"{name}.thinlto" in seen:
             wrong = f"lists {name!r} and {name + '.thinlto'!r}, so that {name}.thinlto.bc has two meanings"
             raise CorpusError(shown, wrong)
-    return Description(tuple(names), has_thinlto, _command_override(description, shown))
+    override = description.get("global_command_override")
+    if override is None:
+        return Description(tuple(names), has_thinlto, None)
+    if not isinstance(override, list) or not all(isinstance(word, str) and _is_argument(word) for word in override):
+        raise CorpusError(shown, 'has a "global_command_override" that is not a list of arguments')
+    return Description(tuple(names), has_thinlto, tuple(override))
 
 
 def parse_licences(content: bytes, shown: str) -> dict[str, str]:
-    """Licence by module name, from the content of corpus_licences.json.
-
-    Raises: CorpusError: it is not what the writer of a corpus leaves there.
-    """
+    """Licence by module name, from corpus_licences.json. Raises: CorpusError: it is not as the writer leaves it."""
     licences = _parse_json(content, f"the licences of a corpus ({shown})")
     modules = licences.get("modules") if isinstance(licences, dict) else None
     if not isinstance(modules, dict) or not all(isinstance(licence, str) for licence in modules.values()):
@@ -103,15 +99,6 @@ def parse_licences(content: bytes, shown: str) -> dict[str, str]:
 def encode(value: object) -> bytes:
     """JSON of a corpus. ASCII, because JSON can represent bytes that are not UTF-8 only as escaped surrogates."""
     return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
-
-
-def _command_override(description: dict[str, Any], shown: str) -> tuple[str, ...] | None:
-    override = description.get("global_command_override")
-    if override is None:
-        return None
-    if not isinstance(override, list) or not all(isinstance(word, str) and _is_argument(word) for word in override):
-        raise CorpusError(shown, 'has a "global_command_override" that is not a list of arguments')
-    return tuple(override)
 
 
 def _is_argument(word: str) -> bool:
