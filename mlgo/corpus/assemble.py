@@ -3,8 +3,9 @@
     assemble --output DIR [--part train|held_out] --label //my:corpus LIST
 
 LIST has one line per source with fields separated by tabs: `module`, SOURCE, OWNER, BITCODE, COMMAND, FILE, LICENCE for
-a compiled source (its name, the target that compiles it, the .bc and .cmd file, the source itself, the licence unless
-the source names one), and `skipped`, SOURCE, OWNER, KIND for a source without bitcode.
+a compiled source (its path in its repository; repository, package and name of the target that compiles it, joined by
+`/`; the .bc and the .cmd file; the source itself; the licence unless the source names one), and `skipped`, SOURCE,
+OWNER, KIND for a source without bitcode.
 """
 
 import argparse
@@ -26,14 +27,7 @@ from mlgo.run.printable import printable_message
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Compiled:
-    """A module as an action left it.
-
-    Attributes:
-      source: the source's path in its repository.
-      owner: repository, package and name of the target that compiles it, joined by `/`.
-      bitcode, command: the files; `command` is like a .llvmcmd section.
-      licence: SPDX expression, for a source that names none.
-    """
+    """A module as an action left it: a line of LIST."""
 
     source: str
     owner: str
@@ -51,9 +45,6 @@ class Skipped:
     owner: str
     kind: str
 
-    def omission(self) -> Omission:
-        return Omission(self.source, Kind.NO_BITCODE, f"{self.kind}, of {self.owner}")
-
 
 def parse_list(text: str) -> tuple[list[Compiled], list[Skipped]]:
     """The two kinds of lines in LIST."""
@@ -63,9 +54,8 @@ def parse_list(text: str) -> tuple[list[Compiled], list[Skipped]]:
         if what == "skipped":
             skipped.append(Skipped(source, owner, *rest))
         else:
-            *paths, spdx = rest
-            bitcode, command, file = map(pathlib.Path, paths)
-            compiled.append(Compiled(source, owner, bitcode, command, file, spdx))
+            bitcode, command, file = map(pathlib.Path, rest[:3])
+            compiled.append(Compiled(source, owner, bitcode, command, file, *rest[3:]))
     return compiled, skipped
 
 
@@ -80,9 +70,7 @@ def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
 
 
 def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pathlib.Path, part: str | None) -> Report:
-    """Writes the corpus and its report; returns that.
-
-    Args: part: only modules of this part; None: all.
+    """Writes the corpus and its report; returns that. `part`: only modules of this part; None: all.
 
     Raises: RunError: a recorded command needs a place outside the corpus, no module is left, or none is optimised.
     """
@@ -97,29 +85,23 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
             recorded = CompileCommand(corpus.split_command(module.command.read_bytes()))
             if recorded.level == NOT_OPTIMISED:
                 unoptimised.append(name)
-            portable, bitcode = _portable(name, recorded, writer), module.bitcode.read_bytes()
+            try:
+                portable = self_contained.self_contained_command(recorded, pathlib.Path.cwd(), writer.add_file)
+            except RunError as error:
+                raise RunError(f"command of module {name}: {error.subject}", error.wrong, error.remedy) from error
+            bitcode = module.bitcode.read_bytes()
             found[name] = properties.of_module(recorded, bitcode, is_thinlto=False)
+            licence = licences.of_source(str(module.file)) or module.licence
             # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
-            writer.add(
-                name,
-                bitcode,
-                ("-cc1", *portable, "-emit-obj"),
-                licence=licences.of_source(str(module.file)) or module.licence,
-            )
+            writer.add(name, bitcode, ("-cc1", *portable, "-emit-obj"), licence=licence)
         if len(unoptimised) == len(chosen):
             remedy = "build with `-c opt`, give `level` in the rule, or pass --aspects_parameters=level=O2"
             raise RunError(f"all {len(chosen)} modules", "are compiled at -O0, where no policy is asked", remedy)
-        report = Report.of(writer.result(), [source.omission() for source in sorted(set(skipped))], found)
+        omissions = [Omission(one.source, Kind.NO_BITCODE, f"{one.kind}, of {one.owner}") for one in set(skipped)]
+        report = Report.of(writer.result(), omissions, found)
         writer.add_report({**report.to_json(), "unoptimised": unoptimised})
         writer.finish()
     return report
-
-
-def _portable(name: str, recorded: CompileCommand, writer: CorpusWriter) -> tuple[str, ...]:
-    try:
-        return self_contained.self_contained_command(recorded, pathlib.Path.cwd(), writer.add_file)
-    except RunError as error:
-        raise RunError(f"command of module {name}: {error.subject}", error.wrong, error.remedy) from error
 
 
 def main(arguments: list[str]) -> int:

@@ -39,10 +39,8 @@ def combine(root: pathlib.Path) -> dict[str, int]:
     """Writes ROOT/corpus_description.json over the corpora in the folders directly below `root`.
 
     Returns: how many modules each part has, by its folder's name, sorted.
-    Raises:
-      CorpusError: a part is broken.
-      RunError: there is no part, a part is unfinished, two parts differ by more than their modules, a file cannot be
-        written, or another process is writing there.
+    Raises: RunError: there is no part, one is broken or unfinished, two differ by more than their modules, a file
+      cannot be written, or another process is writing there.
     """
     folders = _part_folders(root)
     with ContainedFiles(root):
@@ -54,12 +52,13 @@ def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> dict[str, 
     descriptions = {name: _without_modules(corpus) for name, corpus in parts.items()}
     first = next(iter(parts))
     for name, description in descriptions.items():
-        keys = description.keys() | descriptions[first].keys()
-        if differing := sorted(key for key in keys if description.get(key) != descriptions[first].get(key)):
-            key = differing[0]
-            values = f"{_shown(descriptions[first], key)} and {_shown(description, key)}"
-            wrong = f"the corpora {first} and {name} differ in {key} ({values}), and one description has to do for both"
-            raise RunError(f"--root_dir={root}", wrong, "make them alike, or combine only those that are")
+        for key in sorted(description.keys() | descriptions[first].keys()):
+            if description.get(key) != descriptions[first].get(key):
+                both = (descriptions[first], description)
+                values = " and ".join(repr(each[key]) if key in each else "absent" for each in both)
+                differ = f"the corpora {first} and {name} differ in {key} ({values})"
+                wrong = f"{differ}, and one description has to do for both"
+                raise RunError(f"--root_dir={root}", wrong, "make them alike, or combine only those that are")
     for corpus in parts.values():
         for carried in corpus.carried_files:
             _share(corpus.path / carried, root / carried)
@@ -74,10 +73,7 @@ def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> dict[str, 
 
 
 def combine_copies(output: pathlib.Path, corpora: Mapping[str, pathlib.Path]) -> dict[str, int]:
-    """Copies the corpora to `output`/NAME, and combines them there.
-
-    Raises: CorpusError, RunError: see `combine`.
-    """
+    """Copies the corpora to `output`/NAME, and combines them there. Raises: RunError: as `combine`."""
     for name, corpus in corpora.items():
         # Plain copies: files of other actions are read-only, and links to them would lead nowhere elsewhere.
         shutil.copytree(corpus, output / name, copy_function=shutil.copyfile)
@@ -106,10 +102,6 @@ def _without_modules(corpus: Corpus) -> dict[str, object]:
     return description
 
 
-def _shown(description: dict[str, object], key: str) -> str:
-    return repr(description[key]) if key in description else "absent"
-
-
 def _share(source: pathlib.Path, target: pathlib.Path) -> None:
     try:
         target.parent.mkdir(exist_ok=True)
@@ -127,30 +119,22 @@ def _share(source: pathlib.Path, target: pathlib.Path) -> None:
             os.link(source, target, follow_symlinks=False)
         except OSError:
             # A link, another file system, or one without hard links.
-            with open_regular(source, MAX_FILE_BYTES) as descriptor:
-                _copy(descriptor, target)
+            with open_regular(source, MAX_FILE_BYTES) as descriptor, open(descriptor, "rb", closefd=False) as content:
+                new, partial = tempfile.mkstemp(files.PARTIAL_SUFFIX, f".{target.name}.", target.parent)
+                with open(new, "wb") as file:
+                    shutil.copyfileobj(content, file)
+                    os.fchmod(file.fileno(), 0o644)
+            os.replace(partial, target)
     except OSError as error:
         wrong = f"cannot be written: {error.strerror}"
         raise RunError(f"{target}", wrong, "make it writable, or free space") from error
 
 
-def _copy(descriptor: int, target: pathlib.Path) -> None:
-    """Writes what the open file holds to `target`, which appears whole."""
-    partial_descriptor, partial = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=files.PARTIAL_SUFFIX
-    )
-    with open(descriptor, "rb", closefd=False) as source, open(partial_descriptor, "wb") as file:
-        shutil.copyfileobj(source, file)
-        os.fchmod(file.fileno(), 0o644)
-    os.replace(partial, target)
-
-
 def main(arguments: Sequence[str]) -> int:
     """Returns the exit code."""
-    output = pathlib.Path(arguments[0])
+    named = (argument.partition("=") for argument in arguments[1:])
     try:
-        named = (argument.partition("=") for argument in arguments[1:])
-        combine_copies(output, {name: pathlib.Path(corpus) for name, _, corpus in named})
+        combine_copies(pathlib.Path(arguments[0]), {name: pathlib.Path(corpus) for name, _, corpus in named})
     except RunError as error:
         print(printable_message(f"combine: {error}"), file=sys.stderr)
         return error.exit_code

@@ -11,18 +11,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from mlgo.corpus.options import clang_rules
-from mlgo.corpus.options.parsing import CommandError, GivenOption, parse_command
+from mlgo.corpus.options.parsing import CommandError as CommandError
+from mlgo.corpus.options.parsing import GivenOption, parse_command
 from mlgo.corpus.options.verdict import Verdict, can_be_allowed, expanded_word, judge
-
-__all__ = [
-    "NOT_OPTIMISED",
-    "THINLTO_INDEX",
-    "CommandError",
-    "CompileCommand",
-    "RefusedOptionsError",
-    "check_length",
-    "paths_in",
-]
 
 #: cc1's option for the ThinLTO index of a module. It names another file for each module, so it is no part of
 #: `CompileCommand.portable`: the compile inserts the place of the index.
@@ -35,24 +26,18 @@ _ASSUME_MERGED = "-thinlto-assume-merged"
 NOT_OPTIMISED = "O0"
 # getOptimizationLevel in clang/lib/Frontend/CompilerInvocation.cpp (LLVM 22.1.8); larger numbers are 3.
 _LEVEL_OF_VALUE = {"": "O1", "g": "O1", "s": "Os", "z": "Oz", **{str(level): f"O{level}" for level in range(4)}}
-_FAST = "-Ofast"
 
 # Files that a corpus carries for its commands (mlgo/corpus/writer.py): profiles, lists.
 _CARRIED_FILE = re.compile(r"(?:^|=)(files/[0-9a-f]{16}-[^/]+)", re.DOTALL)
-
+_ABSOLUTE_PATH = re.compile(r"(^|[=,:])/")
 _SHOWN_CHARACTERS = 80
 
-_ABSOLUTE_PATH = re.compile(r"(^|[=,:])/")
-
-# Linux starts a program with at most 128 KiB per word and, by default, 2 MiB in all: a quarter of the stack's limit
-# (execve(2)). The environment and the pointers to words count too. Constants, because the system's limits differ from
-# machine to machine; they hold for a compile server, which has no such limit, too.
+# Linux starts a program with at most 128 KiB per word and, by default, 2 MiB in all, environment and pointers to words
+# included (execve(2)). Constants, because limits differ from machine to machine; they hold for a compile server too.
 #: Bytes of one word without the NUL that ends it.
 MOST_WORD_BYTES = 128 * 1024 - 1
-#: Bytes of all words, and `_BYTES_PER_WORD` for each. A cc1 command of LLVM's own build has less than 20 KB.
-MOST_BYTES = 1024**2
-#: A pointer and the NUL.
-_BYTES_PER_WORD = 9
+#: Bytes of all words, and of a pointer and a NUL for each. A cc1 command of LLVM's own build has less than 20 KB.
+MOST_BYTES, _BYTES_PER_WORD = 1024**2, 9
 
 
 class RefusedOptionsError(CommandError):
@@ -73,12 +58,9 @@ class CompileCommand(tuple[str, ...]):
     """A module's command: the words of cc1, with or without `-cc1`, and what follows from them, parsed and judged once.
 
     Every attribute but the words raises CommandError where the last option lacks its argument.
-
-    Attributes:
-      allowed: names of options that are kept although they may do more than change code (normal_name,
-        mlgo/corpus/options/verdict.py).
     """
 
+    #: Options that are kept although they may do more than change code, as `verdict.normal_name` names them.
     allowed: tuple[str, ...]
 
     def __new__(cls, words: Iterable[str], allowed: Collection[str] = ()) -> "CompileCommand":
@@ -121,7 +103,7 @@ class CompileCommand(tuple[str, ...]):
         """The optimisation level, such as "O2": that of the last -O, or NOT_OPTIMISED."""
         level = NOT_OPTIMISED
         for option in self.options:
-            if option.name == _FAST:
+            if option.name == "-Ofast":
                 level = "O3"
             elif option.name.startswith("-O"):
                 value = option.name.removeprefix("-O") + (option.value or "")
@@ -130,14 +112,12 @@ class CompileCommand(tuple[str, ...]):
 
     @property
     def names_thinlto_index(self) -> bool:
-        """Whether it names a ThinLTO index."""
         return any(word.startswith(THINLTO_INDEX) for word in self)
 
     def places_outside(self) -> list[str]:
         """The words that name a place outside of the corpus, without text that only goes into the object."""
-        return paths_in(
-            word for option in self.options if not clang_rules.is_text(option.name) for word in option.words
-        )
+        options = (option for option in self.options if not clang_rules.is_text(option.name))
+        return paths_in(word for option in options for word in option.words)
 
     def arguments(
         self, bitcode: str, output: str, extra_flags: Sequence[str] = (), thinlto_index: str | None = None
@@ -145,7 +125,6 @@ class CompileCommand(tuple[str, ...]):
         """Arguments for clang, program name not included, which compile `bitcode` to the object file `output`.
 
         Args:
-          bitcode, output, thinlto_index: paths as clang is to see them.
           extra_flags: cc1 flags put after the module's own, such as a problem's; trusted.
           thinlto_index: the module's ThinLTO index; the bitcode is then taken as what ThinLTO has after importing.
 
@@ -154,28 +133,23 @@ class CompileCommand(tuple[str, ...]):
         """
         # clang accepts one action only; `-emit-llvm-bc` among `extra_flags` asks for bitcode instead of an object.
         action = [] if "-emit-llvm-bc" in extra_flags else ["-emit-obj"]
-        thinlto = self._thinlto(thinlto_index)
+        thinlto: list[str] = []
+        if thinlto_index is not None:
+            merged = [] if _ASSUME_MERGED in self.portable else ["-mllvm", _ASSUME_MERGED]
+            thinlto = [THINLTO_INDEX + thinlto_index, *merged]
+        elif self.names_thinlto_index:
+            wrong = "needs a ThinLTO index, and the corpus is not described as one of ThinLTO"
+            raise CommandError("a module's command", wrong, "extract it again with --thinlto_build=distributed")
         command = ["-cc1", *self.portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
         check_length(command, "a module's command")
         return command
 
-    def _thinlto(self, index: str | None) -> list[str]:
-        if index is None:
-            if self.names_thinlto_index:
-                wrong = "needs a ThinLTO index, and the corpus is not described as one of ThinLTO"
-                raise CommandError("a module's command", wrong, "extract it again with --thinlto_build=distributed")
-            return []
-        merged = [] if _ASSUME_MERGED in self.portable else ["-mllvm", _ASSUME_MERGED]
-        return [THINLTO_INDEX + index, *merged]
-
 
 def _names(options: Iterable[GivenOption]) -> tuple[str, ...]:
     """Names for messages. A word that is no option may be anything: a part of it shows what it is."""
-    names = (expanded_word(option) or option.name for option in options)
-    shown = (re.sub(r"[\x00-\x1f\x7f]", "?", name) for name in names)
-    return tuple(
-        dict.fromkeys(name if len(name) <= _SHOWN_CHARACTERS else f"{name[:_SHOWN_CHARACTERS]}..." for name in shown)
-    )
+    names = (re.sub(r"[\x00-\x1f\x7f]", "?", expanded_word(option) or option.name) for option in options)
+    most = _SHOWN_CHARACTERS
+    return tuple(dict.fromkeys(name if len(name) <= most else f"{name[:most]}..." for name in names))
 
 
 def paths_in(words: Iterable[str]) -> list[str]:

@@ -24,18 +24,15 @@ _UNNAMEABLE = re.compile(r"[\x00-\x1f/]")
 
 @dataclasses.dataclass(frozen=True)
 class CommandChanges:
-    """What becomes of every command.
+    """What becomes of every command."""
 
-    Attributes:
-      added: words after the command's own.
-      deleted: names of options that are left out with their values, with or without "="; LLVM's without -mllvm.
-      replaced: name of an option -> its new value; every command has the option.
-      files: carried file, as `added` and `replaced` name it -> the user's file.
-    """
-
+    #: Words after the command's own.
     added: tuple[str, ...] = ()
+    #: Names of options that are left out with their values, with or without "="; LLVM's without -mllvm.
     deleted: frozenset[str] = frozenset()
+    #: Name of an option -> its new value; every command has the option.
     replaced: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    #: Carried file, as `added` and `replaced` name it -> the user's file.
     files: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -67,7 +64,6 @@ def command_changes(
 
     Args:
       add: words; an option of LLVM is two, "-mllvm" and the option.
-      replace: name -> value.
       user_path: the absolute path of what a user names.
 
     Raises: RunError: flags contradict each other, name the ThinLTO index, or name a file that cannot be read.

@@ -17,7 +17,7 @@ _SHOWN = 8
 def find_refused(corpus: Corpus) -> dict[str, list[str]]:
     """Option for which commands of `corpus` are refused -> names of the modules that have it, in their order.
 
-    Raises: CorpusError: a command cannot be read, or its last option lacks its argument.
+    Raises: CorpusError: a command cannot be read, or its last option lacks its argument; so do the functions below.
     """
     found: dict[str, list[str]] = {}
     for module in corpus.modules:
@@ -31,38 +31,30 @@ def find_refused(corpus: Corpus) -> dict[str, list[str]]:
 
 
 def notes(corpus: Corpus) -> list[str]:
-    """What whoever makes `corpus` should know about its commands: a line, or none if nothing is refused.
-
-    Raises: CorpusError: a command cannot be read, or its last option lacks its argument.
-    """
+    """What whoever makes `corpus` should know about its commands: a line, or none if nothing is refused."""
     if corpus.command_override == UNSPECIFIED_OVERRIDE or not (refused := find_refused(corpus)):
         return []
-    flags = _flags(refused)
+    described, flags = _described(refused)
     rest = f"whoever compiles the corpus must allow them ({flags})" if flags else "no compile takes them"
-    return [f"note: commands have options that may do more than change code: {_described(refused)}; {rest}"]
+    return [f"note: commands have options that may do more than change code: {described}; {rest}"]
 
 
 def check_commands(corpus: Corpus) -> None:
     """Raises: CorpusError: commands of `corpus` have options that are refused; the message lists them."""
     if not (refused := find_refused(corpus)):
         return
-    flags = _flags(refused)
-    wrong = f"has commands with options that may do more than change code: {_described(refused)}"
+    described, flags = _described(refused)
+    wrong = f"has commands with options that may do more than change code: {described}"
     remedy = "Build and extract it without them" + (f", or, if you trust the corpus, give {flags}" if flags else "")
     raise CorpusError(f"corpus {corpus.path}", wrong, remedy)
 
 
-def _described(refused: Mapping[str, Sequence[str]]) -> str:
-    """For a message: "-mllvm -stats (2 modules, such as a.c)"."""
+def _described(refused: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """For a message: "-mllvm -stats (2 modules, such as a.c)", and the flags that help, "" if one cannot be allowed."""
     shown = [
-        f"{option} ({len(names)} modules, such as {names[0]})" if len(names) > 1 else f"{option} ({names[0]})"
+        f"{option} ({f'{len(names)} modules, such as ' if len(names) > 1 else ''}{names[0]})"
         for option, names in list(refused.items())[:_SHOWN]
     ]
-    return ", ".join(shown) + (f" and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else "")
-
-
-def _flags(refused: Mapping[str, Sequence[str]]) -> str:
-    """The flags that help; "" if one of the options cannot be allowed."""
-    if not all(map(can_be_allowed, refused)):
-        return ""
-    return " ".join(f"--allow_option='{option}'" for option in list(refused)[:_SHOWN])
+    more = f" and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
+    flags = [f"--allow_option='{option}'" for option in list(refused)[:_SHOWN]]
+    return ", ".join(shown) + more, " ".join(flags) if all(map(can_be_allowed, refused)) else ""

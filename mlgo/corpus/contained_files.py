@@ -15,14 +15,14 @@ import pathlib
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
 #: Names of unfinished files. Short, because the name of the file itself may be as long as the file system allows.
-_PARTIAL = re.compile(r"\.[0-9a-f]{16}\.partial")
+_PARTIAL_NAME = re.compile(r"\.[0-9a-f]{16}\.partial")
 
 _CHUNK_BYTES = 1 << 20
 
@@ -32,11 +32,7 @@ class NameRefused(RunError):
 
 
 def refusal(name: str) -> str | None:
-    """Why `name` cannot name a file below a directory; None: it can.
-
-    Args:
-      name: path with `/` between its parts; bytes that are not UTF-8 as `os.fsdecode` gives them.
-    """
+    """Why `name`, a path with `/` between its parts, cannot name a file below a directory; None: it can."""
     if not name:
         return "is empty"
     if "\0" in name:
@@ -98,33 +94,30 @@ class ContainedFiles:
         with self._explained(name), self._parent(name) as (folder, base):
             if _holds(folder, base, content):
                 return False
-            with _replacing(folder, base) as file:
+            with _partial(folder) as (partial, file):
                 file.write(content)
+                file.close()
+                os.replace(partial, base, src_dir_fd=folder, dst_dir_fd=folder)
             return True
 
-    def copy(self, source: int, size: int, folder: str, base_for: Callable[[str], str]) -> str:
-        """Copies the open file `source` into `folder`, under the name that `base_for` makes of its sha256 (hex).
+    def copy(self, source: int, size: int, folder: str, base: str) -> str:
+        """Copies the open file `source` into `folder`, under the name DIGEST-`base` with 16 hex digits of its sha256.
 
         It is read in chunks, so it may be larger than memory, and no further than the `size` bytes that it has.
         Returns the name, `folder` included.
         """
-        with self._explained(folder), self._folder(folder) as descriptor:
-            partial, target = _new_partial(descriptor)
-            try:
-                digest = hashlib.sha256()
-                with os.fdopen(target, "wb") as file:
-                    while size > 0 and (chunk := os.read(source, min(size, _CHUNK_BYTES))):
-                        digest.update(chunk)
-                        file.write(chunk)
-                        size -= len(chunk)
-                base = base_for(digest.hexdigest())
-                if reason := refusal(base):
-                    raise NameRefused(f"name {base!r}", reason, "rename it")
-                os.replace(partial, base, src_dir_fd=descriptor, dst_dir_fd=descriptor)
-            except BaseException:
-                _unlink(partial, descriptor)
-                raise
-        return f"{folder}/{base}"
+        with self._explained(folder), self._folder(folder) as descriptor, _partial(descriptor) as (partial, file):
+            digest = hashlib.sha256()
+            while size > 0 and (chunk := os.read(source, min(size, _CHUNK_BYTES))):
+                digest.update(chunk)
+                file.write(chunk)
+                size -= len(chunk)
+            file.close()
+            name = f"{digest.hexdigest()[:16]}-{base}"
+            if reason := refusal(name):
+                raise NameRefused(f"name {name!r}", reason, "rename it")
+            os.replace(partial, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+        return f"{folder}/{name}"
 
     def link(self, existing: str, name: str) -> bool:
         """Makes `name` the same file as `existing`; False: the file system cannot, nothing was done."""
@@ -179,9 +172,8 @@ class ContainedFiles:
         except OSError as error:
             where = self.directory / name if name else self.directory
             if error.errno == errno.ENAMETOOLONG:
-                raise NameRefused(
-                    f"writing {where}", "the name is too long for its file system", "shorten it"
-                ) from error
+                wrong = "the name is too long for its file system"
+                raise NameRefused(f"writing {where}", wrong, "shorten it") from error
             raise write_error(error, where) from error
 
     @contextlib.contextmanager
@@ -206,16 +198,11 @@ class ContainedFiles:
             os.close(descriptor)
 
     def _step(self, above: int, part: str, name: str, create: bool) -> int:
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
         try:
-            try:
-                return os.open(part, flags, dir_fd=above)
-            except FileNotFoundError:
-                if not create:
-                    raise
+            if create:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(part, dir_fd=above)
-                return os.open(part, flags, dir_fd=above)
+            return os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 wrong = f"{part!r} in it is a file or a symbolic link, not a folder"
@@ -226,28 +213,23 @@ class ContainedFiles:
 
 def is_partial(name: str) -> bool:
     """Whether the file at `name` was left unfinished by a killed process."""
-    return _PARTIAL.fullmatch(os.path.basename(name)) is not None
+    return _PARTIAL_NAME.fullmatch(os.path.basename(name)) is not None
 
 
 def _partial_name() -> str:
     return f".{secrets.token_hex(8)}.partial"
 
 
-def _new_partial(folder: int) -> tuple[str, int]:
-    name = _partial_name()
-    return name, os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
-
-
 @contextlib.contextmanager
-def _replacing(folder: int, base: str) -> Iterator[BinaryIO]:
-    partial, descriptor = _new_partial(folder)
+def _partial(folder: int) -> Iterator[tuple[str, BinaryIO]]:
+    """A new file, which is deleted unless the block gives it another name."""
+    name = _partial_name()
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            yield file
-        os.replace(partial, base, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        _unlink(partial, folder)
-        raise
+            yield name, file
+    finally:
+        _unlink(name, folder)
 
 
 def _unlink(base: str, folder: int) -> None:

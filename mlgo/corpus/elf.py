@@ -5,6 +5,7 @@ The file may be hostile: every offset and every size is checked. Only what is as
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -25,7 +26,6 @@ DT_NEEDED, DT_RPATH, DT_RUNPATH = 1, 15, 29
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NULL, _DT_STRTAB, _DT_STRSZ = 0, 5, 10
 _SHN_UNDEF, _SHN_LORESERVE, _SHN_XINDEX = 0, 0xFF00, 0xFFFF
-_IDENT_BYTES = 16
 _STB_GLOBAL = 1
 
 
@@ -49,29 +49,25 @@ class Section(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """A symbol.
-
-    Attributes:
-      name: offset in the strings of the symbol table.
-      section: index of the section that has it; 0: it is in no section, as undefined, absolute and common symbols are.
-      binding: STB_LOCAL 0, STB_GLOBAL 1, STB_WEAK 2.
-      other: st_other, which holds the visibility.
-      reserved: what stands in place of the index of a section, such as SHN_ABS; 0: none.
-    """
+    """A symbol. `name` is an offset in the strings of the symbol table."""
 
     name: int
     kind: int
     is_defined: bool
+    #: Index of the section that has it; 0: it is in no section, as undefined, absolute and common symbols are.
     section: int
     value: int
     size: int
+    #: STB_LOCAL 0, STB_GLOBAL 1, STB_WEAK 2.
     binding: int = 0
+    #: st_other, which holds the visibility.
     other: int = 0
+    #: What stands in place of the index of a section, such as SHN_ABS; 0: none.
     reserved: int = 0
 
 
 class Relocation(NamedTuple):
-    """A relocation. Attributes: symbol: index in the symbol table; addend: None where it stands in the section."""
+    """A relocation of a symbol, by its index in the symbol table. `addend` is None where it stands in the section."""
 
     offset: int
     kind: int
@@ -92,14 +88,14 @@ class ElfFile:
     def __init__(self, read: Callable[[int, int], bytes]):
         """Args: read: (offset, size) -> that part of the file; raises an error when the file ends before."""
         self._read = read
-        ident = read(0, _IDENT_BYTES)
+        ident = read(0, 16)
         if not ident.startswith(MAGIC):
             raise ElfError("is no ELF file")
         if ident[4] not in (1, 2) or ident[5] not in (1, 2):
             raise ElfError(f"is ELF of class {ident[4]} and byte order {ident[5]}, which do not exist")
         self._wide, self._order = ident[4] == 2, "<" if ident[5] == 1 else ">"
         header = struct.Struct(self._order + ("HHIQQQIHHHHHH" if self._wide else "HHIIIIIHHHHHH"))
-        fields = header.unpack(read(_IDENT_BYTES, header.size))
+        fields = header.unpack(read(16, header.size))
         self.kind, self._table, self._names_index = fields[0], fields[5], fields[12]
         self.header = (ident, *fields[:5], *fields[6:])
         self._entry = struct.Struct(self._order + ("IIQQQQIIQQ" if self._wide else "IIIIIIIIII"))
@@ -185,14 +181,12 @@ class ElfFile:
 
         Raises: ElfError: it is cut off.
         """
-        with_addends = table.kind == SHT_RELA
-        word = "Q" if self._wide else "I"
-        entry = struct.Struct(self._order + 2 * word + (word.lower() if with_addends else ""))
-        shift, content = 32 if self._wide else 8, self.content(table)
+        word, shift = ("Q", 32) if self._wide else ("I", 8)
+        entry = struct.Struct(self._order + 2 * word + (word.lower() if table.kind == SHT_RELA else ""))
+        content = self.content(table)
         for offset, information, *addend in entry.iter_unpack(content[: len(content) // entry.size * entry.size]):
-            yield Relocation(
-                offset, information & ((1 << shift) - 1), addend[0] if addend else None, information >> shift
-            )
+            kind = information & ((1 << shift) - 1)
+            yield Relocation(offset, kind, addend[0] if addend else None, information >> shift)
 
     def dynamic_strings(self, *tags: int) -> list[str]:
         """The strings that a program or shared library has for `tags`, such as DT_NEEDED; none when it is static.
@@ -205,8 +199,7 @@ class ElfFile:
         for kind, offset, _, size in segments:
             if kind == _PT_DYNAMIC:
                 values += entry.iter_unpack(self._read(offset, size // entry.size * entry.size))
-        end = next((index for index, (tag, _) in enumerate(values) if tag == _DT_NULL), len(values))
-        values = values[:end]
+        values = list(itertools.takewhile(lambda value: value[0] != _DT_NULL, values))
         single = dict(values)
         if not {_DT_STRTAB, _DT_STRSZ} <= single.keys():
             return []
@@ -225,17 +218,14 @@ class ElfFile:
             return []
         if entry_size != entry.size:
             raise ElfError(f"has segments of {entry_size} bytes instead of {entry.size}")
-        places = (0, 2, 3, 5) if self._wide else (0, 1, 2, 4)
+        a, b, c, d = (0, 2, 3, 5) if self._wide else (0, 1, 2, 4)
         headers = entry.iter_unpack(self._read(table, count * entry.size))
-        return [(fields[a], fields[b], fields[c], fields[d]) for fields in headers for a, b, c, d in [places]]
+        return [(fields[a], fields[b], fields[c], fields[d]) for fields in headers]
 
     def defined_names(self) -> set[str]:
         """Names of the symbols that the file defines, without those of sections and source files. Raises: ElfError."""
-        return {
-            name
-            for name, symbol in self.named_symbols()
-            if symbol.is_defined and symbol.kind not in (STT_SECTION, STT_FILE)
-        }
+        found = ((name, symbol) for name, symbol in self.named_symbols() if symbol.is_defined)
+        return {name for name, symbol in found if symbol.kind not in (STT_SECTION, STT_FILE)}
 
     def _extended_indices(self) -> tuple[int, ...]:
         """Sections of symbols whose section has a number of more than 16 bits."""
@@ -253,11 +243,7 @@ def strong_definitions(content: bytes) -> set[str]:
     try:
         file = ElfFile.of_bytes(content)
         grouped = {index for group in file.sections_of_kind(SHT_GROUP) for index in file.words(group)[1:]}
-        return {
-            name
-            for name, symbol in file.named_symbols()
-            if symbol.binding == _STB_GLOBAL and symbol.section and symbol.section not in grouped
-        }
+        return {name for name, symbol in _strong(file, SHT_SYMTAB) if symbol.section not in grouped}
     except ElfError:
         return set()
 
@@ -266,14 +252,14 @@ def exported_names(content: bytes) -> set[str]:
     """Names of the functions and variables that a shared library defines for others, without weak ones; none of what is
     no ELF file."""
     try:
-        file = ElfFile.of_bytes(content)
-        return {
-            name
-            for name, symbol in file.named_symbols(SHT_DYNSYM)
-            if symbol.binding == _STB_GLOBAL and symbol.section and symbol.kind in (STT_OBJECT, STT_FUNC, STT_GNU_IFUNC)
-        }
+        found = _strong(ElfFile.of_bytes(content), SHT_DYNSYM)
+        return {name for name, symbol in found if symbol.kind in (STT_OBJECT, STT_FUNC, STT_GNU_IFUNC)}
     except ElfError:
         return set()
+
+
+def _strong(file: ElfFile, kind: int) -> Iterator[tuple[str, Symbol]]:
+    return (pair for pair in file.named_symbols(kind) if pair[1].binding == _STB_GLOBAL and pair[1].section)
 
 
 def string_at(strings: bytes, offset: int) -> str:

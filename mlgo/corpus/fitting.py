@@ -5,10 +5,10 @@ A few of them, such as one file that its project builds differently, are left ou
 """
 
 import collections
-import dataclasses
+import contextlib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mlgo.corpus import properties
 from mlgo.corpus.command import CommandError
@@ -31,10 +31,9 @@ _SHOWN = 3
 
 
 def usable(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
-    """`corpus` without the modules that `problem` is not for; `tell` is called with their names, and with what makes
-    results of the others incomparable.
+    """`fitting_modules`; `tell` is also called with what makes results of these incomparable.
 
-    Raises: CorpusError: commands have options that are refused, or see `fitting_modules`.
+    Raises: CorpusError: also for commands with options that are refused.
     """
     check_commands(corpus)
     corpus = fitting_modules(problem, corpus, tell)
@@ -43,13 +42,10 @@ def usable(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Cor
 
 
 def fitting_modules(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
-    """`corpus` without the modules that `problem` is not for; `tell` is called with their names.
+    """`corpus` without the modules that `problem` is not for: those at other levels and, for problems that decide
+    within the optimiser, those in which no call is left to decide. `tell` is called with their names.
 
-    These are modules at other levels and, for problems that decide within the optimiser, those in which no call is left
-    to decide.
-
-    Raises: CorpusError: no module is left, too many are at another level (see `at_levels_of`), or a file cannot
-      be read.
+    Raises: CorpusError: no module is left, too many are at another level, or a file cannot be read.
     """
     if not problem.decides_after_optimiser:
         corpus = _with_calls(problem, corpus, tell)
@@ -61,74 +57,41 @@ def tell_properties(corpus: Corpus, tell: Callable[[str], None]) -> None:
 
     Raises: CorpusError: a command cannot be read.
     """
-    found = _chosen(_properties(corpus, of_bitcode=False), lambda kind: kind.changes_results and not kind.hides_calls)
+    found = _chosen(corpus, False, lambda kind: kind.changes_results and not kind.hides_calls)
     for line in properties.lines(found, len(corpus.modules)):
         tell(f"note on {corpus.path}: {line}")
 
 
 def _with_calls(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
     of_bitcode = corpus.command_override is not None or len(corpus.modules) <= _MOST_READ
-    found = _chosen(_properties(corpus, of_bitcode), lambda kind: kind.hides_calls)
+    found = _chosen(corpus, of_bitcode, lambda kind: kind.hides_calls)
     if not found:
         return corpus
     lines = properties.lines(found, len(corpus.modules))
     if len(found) == len(corpus.modules):
         wrong = f"has no module for {problem.name}: {'; '.join(lines)}"
         remedy = build_advice(problem.levels.advised)
-        raise CorpusError(f"corpus {corpus.path}", wrong, remedy, exit_code=ExitCode.NOTHING_PRODUCED)
+        raise CorpusError(f"corpus {corpus.path}", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     for line in lines:
         tell(f"left out of {corpus.path}: {line}")
     return corpus.select([module.name for module in corpus.modules if module.name not in found])
 
 
-def _properties(corpus: Corpus, of_bitcode: bool) -> Mapping[str, Mapping[Property, str]]:
+@contextlib.contextmanager
+def _of_corpus(corpus: Corpus) -> Iterator[None]:
+    """Lets what a command lacks be told of the corpus."""
     try:
-        return properties.of_corpus(corpus, of_bitcode)
+        yield
     except CommandError as error:
         raise CorpusError(f"{error.subject}, in {corpus.path}", error.wrong, error.remedy) from error
 
 
-def _chosen(
-    found: Mapping[str, Mapping[Property, str]], choose: Callable[[Property], bool]
-) -> dict[str, dict[Property, str]]:
+def _chosen(corpus: Corpus, of_bitcode: bool, choose: Callable[[Property], bool]) -> dict[str, dict[Property, str]]:
     """The chosen properties, without modules that have none of them."""
+    with _of_corpus(corpus):
+        found = properties.of_corpus(corpus, of_bitcode)
     chosen = {name: {kind: said for kind, said in kinds.items() if choose(kind)} for name, kinds in found.items()}
     return {name: kinds for name, kinds in chosen.items() if kinds}
-
-
-@dataclasses.dataclass(frozen=True)
-class WrongLevels:
-    """The modules at a wrong level.
-
-    Attributes:
-      modules: name -> its level; at least one.
-      read_from_functions: whether levels are those of the functions' attributes, not of the modules' commands.
-    """
-
-    modules: Mapping[str, str]
-    total: int
-    read_from_functions: bool
-
-    def described(self) -> str:
-        """For a message: "64 of 64 modules at -O0 (a.c, b.c, c.c, ...)"."""
-        levels = collections.Counter(self.modules.values())
-        counts = " and ".join(f"{count} of {self.total} modules at -{level}" for level, count in levels.most_common())
-        first = [*list(self.modules)[:_SHOWN], *(["..."] if len(self.modules) > _SHOWN else [])]
-        source = ", as the attributes of their functions say" if self.read_from_functions else ""
-        return f"{counts}{source} ({', '.join(first)})"
-
-
-def wrong_levels(corpus: Corpus, problem: Problem) -> WrongLevels | None:
-    """The modules of `corpus` at levels that `problem` is not for; None: there are none.
-
-    Raises: CorpusError: a command or bitcode cannot be read.
-    """
-    try:
-        found = levels_of(corpus)
-    except CommandError as error:
-        raise CorpusError(f"{error.subject}, in {corpus.path}", error.wrong, error.remedy) from error
-    wrong = {name: level for name, level in found.items() if level not in problem.levels.accepted}
-    return WrongLevels(wrong, len(found), not commands_are_recorded(corpus)) if wrong else None
 
 
 def at_levels_of(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
@@ -136,14 +99,22 @@ def at_levels_of(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) 
 
     Raises: CorpusError: more than one module in LEFT_OUT_ONE_IN is at such a level, or a file cannot be read.
     """
-    if (wrong := wrong_levels(corpus, problem)) is None:
+    with _of_corpus(corpus):
+        found = levels_of(corpus)
+    wrong = {name: level for name, level in found.items() if level not in problem.levels.accepted}
+    if not wrong:
         return corpus
+    counts = collections.Counter(wrong.values()).most_common()
+    counted = " and ".join(f"{count} of {len(found)} modules at -{level}" for level, count in counts)
+    source = "" if commands_are_recorded(corpus) else ", as the attributes of their functions say"
+    first = ", ".join([*list(wrong)[:_SHOWN], *(["..."] if len(wrong) > _SHOWN else [])])
+    described = f"{counted}{source} ({first})"
     needs = f"{problem.name} needs {problem.levels.described()}, {problem.levels.reason}"
-    if len(wrong.modules) * LEFT_OUT_ONE_IN > wrong.total:
+    if len(wrong) * LEFT_OUT_ONE_IN > len(found):
         advice = build_advice(problem.levels.advised)
-        raise CorpusError(f"corpus {corpus.path}", f"has {wrong.described()}, and {needs}", advice)
-    tell(f"left out of {corpus.path}: {wrong.described()}; {needs}")
-    return corpus.select([module.name for module in corpus.modules if module.name not in wrong.modules])
+        raise CorpusError(f"corpus {corpus.path}", f"has {described}, and {needs}", advice)
+    tell(f"left out of {corpus.path}: {described}; {needs}")
+    return corpus.select([module.name for module in corpus.modules if module.name not in wrong])
 
 
 def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rate: float, seed: int) -> list[str]:

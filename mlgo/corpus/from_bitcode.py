@@ -17,15 +17,11 @@ from mlgo.run.regular_file import read_regular
 
 @dataclasses.dataclass(frozen=True)
 class MadeCorpus:
-    """Attributes:
-    written: the corpus.
-    left_out: files ending in .bc that hold no bitcode, with the reason.
-    placeholders: number of modules without any bitcode.
-    properties: what sets modules apart from ordinary code, by module.
-    """
+    """The corpus, .bc files that hold no bitcode with the reason, and what sets modules apart from ordinary code."""
 
     written: WrittenCorpus
     left_out: tuple[tuple[str, str], ...]
+    #: How many modules have no bitcode.
     placeholders: int
     properties: Mapping[str, Mapping[Property, str]]
 
@@ -44,9 +40,8 @@ def find_bitcode(folder: pathlib.Path) -> list[str]:
 
     found = []
     for directory, _, names in os.walk(folder, onerror=refuse):
-        found += [
-            os.path.relpath(os.path.join(directory, name), folder) for name in names if name.endswith(BITCODE_SUFFIX)
-        ]
+        paths = (os.path.join(directory, name) for name in names if name.endswith(BITCODE_SUFFIX))
+        found += [os.path.relpath(path, folder) for path in paths]
     if not found:
         remedy = "give the directory with the .bc files; of objects, //mlgo:extract_ir makes a corpus"
         raise RunError(f"--input_dir={folder}", "has no .bc file below it", remedy, ExitCode.NOTHING_PRODUCED)
@@ -61,9 +56,8 @@ def make(
     done: Callable[[], None] = lambda: None,
     allow_empty: bool = False,
 ) -> MadeCorpus:
-    """Writes the corpus of the bitcode at `paths` below `folder` to `output`.
-
-    Args: allow_empty: whether a file without content becomes a module, which cannot be compiled.
+    """Writes the corpus of the bitcode at `paths` below `folder` to `output`; `done` is called after each.
+    `allow_empty`: whether a file without content becomes a module, which cannot be compiled.
 
     Raises: RunError: a file cannot be read, none holds bitcode, or the corpus cannot be written.
     """
@@ -77,17 +71,18 @@ def make(
             except OSError as error:
                 wrong = f"cannot be read: {error.strerror}"
                 raise RunError(f"{folder / path}", wrong, "make it readable or remove it") from error
-            is_placeholder = allow_empty and not content
             name = path.removesuffix(BITCODE_SUFFIX)
-            if bitcode.is_bitcode(content) and bitcode.holds_itself(content):
+            if not content and not allow_empty:
+                left_out.append((path, "is empty"))
+            elif content and not bitcode.is_bitcode(content):
+                left_out.append((path, "does not start as bitcode does"))
+            elif bitcode.holds_itself(content):
                 left_out.append((path, "holds a copy of itself, as -save-temps with -fembed-bitcode writes it"))
-            elif is_placeholder or bitcode.is_bitcode(content):
-                placeholders += is_placeholder
+            else:
+                placeholders += not content
                 writer.add(name, content, None)
                 found[name] = properties.of_module(default_args, content, is_thinlto=False)
-            else:
-                left_out.append((path, "is empty" if not content else "does not start as bitcode does"))
             done()
         written = writer.finish()
-    kept = {name: found[name] for name in written.modules if found.get(name)}
+    kept = {name: found[name] for name in written.modules if found[name]}
     return MadeCorpus(written, tuple(left_out), placeholders, kept)

@@ -32,7 +32,6 @@ _OUTPUTS_WITH_VALUE = frozenset({"-o", "-MF", "-MT", "-MQ", "-MJ", "--serialize-
 _POLICY = re.compile(r"--?(enable-ml-inliner|regalloc-enable-advisor|regalloc-enable-priority-advisor)=.*")
 
 _VERSION = re.compile(r"\bclang version (?P<major>\d+)\.[^\s]*")
-_SHOWN_CHARACTERS = 80
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
@@ -61,12 +60,10 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
     version = _VERSION.search(shown)
     if version is None or int(version["major"]) != llvm_major:
         found = version[0] if version else f"something that shows {shown.strip().splitlines()[:1]}"
-        raise RunError(
-            "the C++ toolchain's compiler",
-            f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it",
-            "register @mlgo//toolchains/cc:clang_toolchain, or build with"
-            " --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
-        )
+        wrong = f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it"
+        toolchain = "@mlgo//toolchains/cc:clang_toolchain"
+        remedy = f"register {toolchain}, or build with --extra_toolchains={toolchain}"
+        raise RunError("the C++ toolchain's compiler", wrong, remedy)
     jobs = [
         [re.sub(r"\\(.)", r"\1", word, flags=re.DOTALL) for word in _QUOTED.findall(line)]
         for line in re.split(r'\n(?= ")', shown)
@@ -74,17 +71,12 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
     ]
     commands = [words[1:] for words in jobs if words[1:2] == ["-cc1"]]
     if len(commands) != 1 or "-x" not in commands[0]:
-        raise RunError(
-            "the compile",
-            f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}",
-            "compile for one target and from source in this configuration",
-        )
+        wrong = f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}"
+        raise RunError("the compile", wrong, "compile for one target and from source in this configuration")
     if "-o" not in commands[0] or not _ACTIONS.intersection(commands[0]):
-        raise RunError(
-            "the compile",
-            f"has a front end that writes no object: {' '.join(commands[0])[:_SHOWN_CHARACTERS]} ...",
-            "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M",
-        )
+        wrong = f"has a front end that writes no object: {' '.join(commands[0])[:80]} ..."
+        remedy = "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M"
+        raise RunError("the compile", wrong, remedy)
     return commands[0]
 
 
@@ -107,7 +99,7 @@ def _end(cc1: Sequence[str]) -> int:
 def run(
     clang: str, llvm_major: int, arguments: Sequence[str], level: str, bitcode: pathlib.Path, command: pathlib.Path
 ) -> None:
-    """Writes the two files.
+    """Writes the files `bitcode` and `command`.
 
     Raises: RunError: the compiler is another one, or it fails; what it said is on standard error already.
     """
@@ -118,31 +110,25 @@ def run(
 
 
 def _run(command: Sequence[str], **options) -> subprocess.CompletedProcess:
+    compiler = f"compiler {command[0]}"
     try:
         done = subprocess.run(command, text=True, errors="surrogateescape", check=False, **options)
     except OSError as error:
-        raise RunError(
-            f"compiler {command[0]}", f"cannot be run: {error.strerror}", "mend the C++ toolchain"
-        ) from error
+        raise RunError(compiler, f"cannot be run: {error.strerror}", "mend the C++ toolchain") from error
     if done.returncode:
         sys.stderr.write(done.stderr or "")
-        raise RunError(
-            f"compiler {command[0]}", f"ended with status {done.returncode}", "mend the source: it must compile"
-        )
+        raise RunError(compiler, f"ended with status {done.returncode}", "mend the source: it must compile")
     return done
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--llvm_major", type=int, required=True, help="major version that the compiler must have")
-    parser.add_argument("--bitcode", type=pathlib.Path, required=True, help="bitcode file to write")
-    parser.add_argument(
-        "--command", type=pathlib.Path, required=True, help="command file to write, arguments ended by NUL"
-    )
-    parser.add_argument(
-        "--level", choices=("", *LEVELS), default="", help="optimisation level (default: the command's own)"
-    )
-    parser.add_argument("compile", nargs="+", help="compiler and arguments, after --")
+    add = parser.add_argument
+    add("--llvm_major", type=int, required=True, help="major version that the compiler must have")
+    add("--bitcode", type=pathlib.Path, required=True, help="bitcode file to write")
+    add("--command", type=pathlib.Path, required=True, help="command file to write, arguments ended by NUL")
+    add("--level", choices=("", *LEVELS), default="", help="optimisation level (default: the command's own)")
+    add("compile", nargs="+", help="compiler and arguments, after --")
     flags = parser.parse_args(arguments)
     try:
         run(flags.compile[0], flags.llvm_major, flags.compile[1:], flags.level, flags.bitcode, flags.command)

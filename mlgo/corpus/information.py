@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,18 +17,14 @@ from mlgo.corpus.properties import Property
 from mlgo.problems.problem import load_problem, problem_names
 
 #: More values of one option than this are only counted: they are names of files and the like.
-MAX_SHOWN_VALUES = 8
+_MOST_SHOWN_VALUES = 8
 _UNKNOWN = "unknown"
 
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One option over all commands.
-
-    Attributes:
-      modules: how many modules' commands have it.
-      values: how many modules have it with which value ("" without one), the most frequent first.
-    """
+    """One option over all commands: how many modules' commands have it, and with which value ("" without one), the most
+    frequent first."""
 
     modules: int
     values: Mapping[str, int]
@@ -35,37 +32,32 @@ class Option:
 
 @dataclasses.dataclass(frozen=True)
 class Information:
-    """What is in a corpus.
-
-    Attributes:
-      bytes: of what kind of file there are how many bytes; files that are one on the disk count each time.
-      properties: what sets modules apart from ordinary code of a build, by module (mlgo/corpus/properties.py).
-      levels: how many modules are at which optimisation level, such as "O2" (mlgo/corpus/level.py), most first.
-      options: by name, the most frequent first.
-      machine_paths: modules in whose command code generation reads an absolute path, by one such path.
-      refused: how many modules' commands have an option that may do more than change code, by its name.
-      unusable: modules whose command cannot be used, by the reason.
-      licences: modules of each licence, the most frequent first.
-      duplicates: groups of modules with the same bitcode, the names sorted.
-      same_object: how many of those modules have the command (and ThinLTO index) of an earlier one, too.
-      duplicate_bytes: bytes of bitcode beyond the first of each group.
-    """
+    """What is in a corpus. Mappings to counts have the most frequent first."""
 
     path: str
     digest: str
     modules: int
     has_thinlto: bool
     command_override: tuple[str, ...] | None
+    #: By kind of file; files that are one on the disk count each time.
     bytes: Mapping[str, int]
+    #: By module (mlgo/corpus/properties.py).
     properties: Mapping[str, Mapping[Property, str]]
+    #: Modules at each optimisation level, such as "O2" (mlgo/corpus/level.py).
     levels: Mapping[str, int]
     options: Mapping[str, Option]
+    #: Module -> an absolute path that code generation reads, by its command.
     machine_paths: Mapping[str, str]
+    #: Option that may do more than change code -> how many modules' commands have it.
     refused: Mapping[str, int]
+    #: Module -> why its command cannot be used.
     unusable: Mapping[str, str]
     licences: Mapping[str, int]
+    #: Groups of modules with the same bitcode, the names sorted.
     duplicates: tuple[tuple[str, ...], ...]
+    #: How many of those modules have the command (and ThinLTO index) of an earlier one, too.
     same_object: int
+    #: Bytes of bitcode beyond the first of each group.
     duplicate_bytes: int
 
     def to_json(self) -> dict[str, Any]:
@@ -75,36 +67,31 @@ class Information:
 
 
 def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Information:
-    """Reads `corpus`; `read` is called after each module.
-
-    Raises: CorpusError: a file cannot be read.
-    """
-    sizes = collections.Counter(dict.fromkeys(("bitcode", "commands", "thinlto_indices", "carried_files"), 0))
-    values: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
-    levels: collections.Counter = collections.Counter()
-    having: collections.Counter = collections.Counter()
-    licences: collections.Counter = collections.Counter()
+    """Reads `corpus`; `read` is called after each module. Raises: CorpusError: a file cannot be read."""
+    sizes = Counter(dict.fromkeys(("bitcode", "commands", "thinlto_indices", "carried_files"), 0))
+    values: dict[str, Counter[str]] = collections.defaultdict(Counter)
+    levels, having, licences, refused = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     machine_paths: dict[str, str] = {}
     apart: dict[str, Mapping[Property, str]] = {}
-    refused: collections.Counter = collections.Counter()
     unusable: dict[str, str] = {}
     equal: dict[bytes, list[tuple[str, bytes]]] = collections.defaultdict(list)
     duplicate_bytes = 0
     for module in corpus.modules:
-        size = module.bitcode_size
-        command = module.recorded_command
-        index = module.sha256(".thinlto.bc") if corpus.has_thinlto else b""
+        size, command, index = module.bitcode_size, module.recorded_command, b""
         sizes["bitcode"] += size
-        sizes["commands"] += module.size(".cmd") if corpus.command_override is None else 0
-        sizes["thinlto_indices"] += module.size(".thinlto.bc") if corpus.has_thinlto else 0
+        if corpus.command_override is None:
+            sizes["commands"] += module.size(".cmd")
+        if corpus.has_thinlto:
+            index = module.sha256(".thinlto.bc")
+            sizes["thinlto_indices"] += module.size(".thinlto.bc")
         licences[module.licence] += 1
         try:
             if command == UNSPECIFIED_OVERRIDE:
                 levels[_UNKNOWN] += 1
             else:
                 levels[level_of_module(module, command, commands_are_recorded(corpus))] += 1
-                of_module = properties.of_module(command, module.read_bitcode(), corpus.has_thinlto)
-                apart |= {module.name: of_module} if of_module else {}
+                if of_module := properties.of_module(command, module.read_bitcode(), corpus.has_thinlto):
+                    apart[module.name] = of_module
             found = set(options_of(command))
             having.update({name for name, _ in found})
             for name, value in found:
@@ -144,10 +131,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
 
 
 def options_of(command: CompileCommand) -> Iterator[tuple[str, str]]:
-    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-v`, "").
-
-    Raises: CommandError: the last option lacks its argument.
-    """
+    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-v`, "")."""
     if command and command[0] == "-cc1":
         yield command[0], ""
     for option in command.options:
@@ -179,15 +163,13 @@ def lines(information: Information) -> Iterable[str]:
         f"duplicates: {beyond} modules have the bitcode of another one ({information.duplicate_bytes:,} bytes),"
         f" {information.same_object} of them also its command"
     )
-    yield from (
-        f"  {' = '.join(group[:4])}{' = ...' if len(group) > 4 else ''}" for group in information.duplicates[:5]
-    )
+    for group in information.duplicates[:5]:
+        yield f"  {' = '.join(group[:4])}{' = ...' if len(group) > 4 else ''}"
     for name, reason in list(information.unusable.items())[:5]:
         yield f"unusable command of {name}: {reason}"
-    yield from (
-        f"refused {_how_allowed(name)}: in {count:,} commands, may do more than change code"
-        for name, count in information.refused.items()
-    )
+    for name, count in information.refused.items():
+        how = f"unless allowed (--allow_option='{name}')" if can_be_allowed(name) else f"always ({name})"
+        yield f"refused {how}: in {count:,} commands, may do more than change code"
     if information.machine_paths:
         name, path = next(iter(information.machine_paths.items()))
         count = len(information.machine_paths)
@@ -215,11 +197,6 @@ def _option(name: str, option: Option) -> str:
         return name
     if len(option.values) == 1:
         return f"{name} {next(iter(option.values))}"
-    shown = list(option.values.items())[:MAX_SHOWN_VALUES]
-    if len(option.values) > MAX_SHOWN_VALUES:
+    if len(option.values) > _MOST_SHOWN_VALUES:
         return f"{name}: {len(option.values)} values"
-    return f"{name}: " + ", ".join(f"{value or '(none)'} ({count})" for value, count in shown)
-
-
-def _how_allowed(name: str) -> str:
-    return f"unless allowed (--allow_option='{name}')" if can_be_allowed(name) else f"always ({name})"
+    return f"{name}: " + ", ".join(f"{value or '(none)'} ({count})" for value, count in option.values.items())

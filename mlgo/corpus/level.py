@@ -5,12 +5,10 @@ Levels are named as clang's options are, without dash: O0, O1, O2, O3, Os, Oz.
 
 import collections
 
-from mlgo.corpus.bitcode import FunctionAttributes, function_attributes
+from mlgo.corpus.bitcode import function_attributes
 from mlgo.corpus.command import NOT_OPTIMISED, CompileCommand
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
-
-_FOR_SPEED, _SIZE_LEVELS = "O2", ("Os", "Oz")
 
 _EMBED = "-Xclang -fembed-bitcode=all"
 
@@ -28,17 +26,13 @@ def level_of_module(module: Module, command: CompileCommand, recorded: bool) -> 
     level = command.level
     if recorded or level == NOT_OPTIMISED:
         return level
-    return level_of_functions(level, function_attributes(module.read_bitcode()))
-
-
-def level_of_functions(level: str, found: FunctionAttributes | None) -> str:
-    """The level of a module that is compiled at `level` and has functions with these attributes; most of them count."""
+    found = function_attributes(module.read_bitcode())
     if found is None or not found.functions:
         return level
     for asked, count in ((NOT_OPTIMISED, found.none), ("Oz", found.min_size), ("Os", found.for_size)):
-        if 2 * count > found.functions:
+        if 2 * count > found.functions:  # Most functions count.
             return asked
-    return _FOR_SPEED if level in _SIZE_LEVELS else level
+    return "O2" if level in ("Os", "Oz") else level
 
 
 def commands_are_recorded(corpus: Corpus) -> bool:
@@ -47,10 +41,7 @@ def commands_are_recorded(corpus: Corpus) -> bool:
 
 
 def levels_of(corpus: Corpus) -> dict[str, str]:
-    """Module -> its level, in the order of the corpus.
-
-    Raises: CommandError, CorpusError: see `level_of_module`.
-    """
+    """Module -> its level, in the order of the corpus. Raises: as `level_of_module`."""
     recorded = commands_are_recorded(corpus)
     return {module.name: level_of_module(module, module.command, recorded) for module in corpus.modules}
 
@@ -64,11 +55,9 @@ def notes(corpus: Corpus) -> list[str]:
         return []
     levels = {module.name: module.command.level for module in corpus.modules}
     counts = collections.Counter(levels.values()).most_common()
+    lines = []
     if not corpus.has_thinlto:  # There the level of the link is not that of the code.
-        counted = ", ".join(f"{count:,} modules at -{level}" for level, count in counts)
-        lines = [f"optimisation levels: {counted}"]
-    else:
-        lines = []
+        lines.append(f"optimisation levels: {', '.join(f'{count:,} modules at -{level}' for level, count in counts)}")
     if wrong := [name for name, level in levels.items() if level == NOT_OPTIMISED]:
         lines.append(
             f"note: {len(wrong)} of {len(levels)} modules are compiled at -O0, such as {wrong[0]}; no policy"
@@ -78,10 +67,7 @@ def notes(corpus: Corpus) -> list[str]:
 
 
 def cmake_flags(level: str) -> str:
-    """Flags of `cmake`. The level replaces that of the build type, which CMake would put behind CMAKE_C_FLAGS.
-
-    Args: level: such as "Oz".
-    """
+    """Flags of `cmake`. The level replaces that of the build type, which CMake would put behind CMAKE_C_FLAGS."""
     return (
         "-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Release"
         f" -DCMAKE_C_FLAGS_RELEASE='-{level} -DNDEBUG' -DCMAKE_CXX_FLAGS_RELEASE='-{level} -DNDEBUG'"
@@ -89,16 +75,11 @@ def cmake_flags(level: str) -> str:
     )
 
 
-def configure_flags(level: str) -> str:
-    """Variables for the `configure` of autotools and for most makefiles. Args: level: such as "Oz"."""
-    return f"CC=clang CXX=clang++ CFLAGS='-{level} {_EMBED}' CXXFLAGS='-{level} {_EMBED}'"
-
-
 def build_advice(level: str) -> str:
-    """What to do when a corpus is at another level, in several lines. Args: level: such as "Oz"."""
+    """What to do when a corpus is at another level, in several lines."""
     return (
         f"Build with clang at -{level} and extract the corpus again (docs/corpora.md):\n"
         f"  CMake:     cmake {cmake_flags(level)}\n"
-        f"  autotools: ./configure {configure_flags(level)}\n"
+        f"  autotools: ./configure CC=clang CXX=clang++ CFLAGS='-{level} {_EMBED}' CXXFLAGS='-{level} {_EMBED}'\n"
         f'  Bazel:     level = "{level}" of mlgo_corpus'
     )

@@ -4,6 +4,7 @@ Scores of such modules mean something else, or nothing. Whoever makes a corpus i
 """
 
 import dataclasses
+import functools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -20,21 +21,17 @@ _SHOWN, _LONGEST = 3, 60
 
 @dataclasses.dataclass(frozen=True)
 class Property:
-    """One kind of difference.
+    """One kind of difference."""
 
-    Attributes:
-      name: in reports.
-      means: completes "3 of 10 modules ": what the modules are, and what follows for results.
-      hides_calls: whether no call of the module is decided any more as in the build, so that problems of inlining leave
-        the module out.
-      shows_option: whether notes show the option that says so.
-      changes_results: whether results differ from those of modules without it.
-    """
-
+    #: In reports.
     name: str
+    #: Completes "3 of 10 modules ": what the modules are, and what follows for results.
     means: str
+    #: Whether no call is decided any more as in the build, so that problems of inlining leave the module out.
     hides_calls: bool = False
+    #: Whether notes show the option that says so.
     shows_option: bool = True
+    #: Whether results differ from those of modules without it.
     changes_results: bool = True
 
 
@@ -96,24 +93,19 @@ PROPERTIES = (
     DEBUG,
 )
 
-#: Options of cc1 by their names in the table, the first match counts.
-_CLANG = (
-    (OPTIMISED, r"-disable-llvm-(passes|optzns)"),
-    (NOT_INLINED, r"-fno-inline(-functions)?"),
-    (SANITIZED, r"-fsanitize=|-fexperimental-sanitize-metadata=.*"),
-    (
-        INSTRUMENTED,
-        r"-fprofile-instrument=|-fcoverage-mapping|-coverage-(notes|data)-file=|-fsanitize-coverage-type=|-pg|-mfentry"
-        r"|-f(xray-instrument|instrument-functions.*|instrument-function-entry-bare|memory-profile=?)"
-        r"|-fpatchable-function-entry=",
-    ),
-    (PROFILE, r"-fprofile-(instrument-use-path|sample-use)=|-fmemory-profile-use="),
-    (LTO, r"-flto=?"),
-    (DEBUG, r"-debug-info-kind="),
-    (HEURISTIC, r"-finline-(hint-functions|max-stacksize=)"),
-)
-_CLANG_RULES = tuple((kind, re.compile(expression)) for kind, expression in _CLANG)
-_NONE = frozenset(("none", "unused-types"))
+#: Options of cc1 by their names in the table.
+_CLANG = {
+    OPTIMISED: r"-disable-llvm-(passes|optzns)",
+    NOT_INLINED: r"-fno-inline(-functions)?",
+    SANITIZED: r"-fsanitize=|-fexperimental-sanitize-metadata=.*",
+    INSTRUMENTED: r"-fprofile-instrument=|-fcoverage-mapping|-coverage-(notes|data)-file=|-fsanitize-coverage-type="
+    r"|-pg|-mfentry|-f(xray-instrument|instrument-functions.*|instrument-function-entry-bare|memory-profile=?)"
+    r"|-fpatchable-function-entry=",
+    PROFILE: r"-fprofile-(instrument-use-path|sample-use)=|-fmemory-profile-use=",
+    LTO: r"-flto=?",
+    DEBUG: r"-debug-info-kind=",
+    HEURISTIC: r"-finline-(hint-functions|max-stacksize=)",
+}
 #: Options of LLVM by their names without dashes. What only concerns assembly, sanitizers or library calls is not here.
 _HEURISTIC = re.compile(
     r"inline-(?!asm|remark).* | inline(cold|default|hint)-threshold | ml-(advisor|inliner)-.* | enable-module-inliner"
@@ -144,11 +136,8 @@ def of_command(command: CompileCommand) -> dict[Property, str]:
 
 
 def of_module(command: CompileCommand, bitcode: bytes, is_thinlto: bool) -> dict[Property, str]:
-    """As `of_command`, with what the bitcode shows.
-
-    Args: is_thinlto: whether the module is one of ThinLTO's, which are optimised before they are linked, as they should
-      be.
-    """
+    """As `of_command`, with what the bitcode shows. Modules of ThinLTO (`is_thinlto`) are optimised as they should
+    be."""
     found = of_command(command)
     if is_thinlto:
         found.pop(LTO, None)
@@ -167,12 +156,12 @@ def of_corpus(corpus: Corpus, of_bitcode: bool = True) -> dict[str, dict[Propert
     """
     if corpus.command_override == UNSPECIFIED_OVERRIDE:
         return {}
-    found = {}
-    for module in corpus.modules:
-        if of_bitcode:
-            found[module.name] = of_module(module.command, module.read_bitcode(), module.has_thinlto_index)
-        else:
-            found[module.name] = of_command(module.command)
+    found = {
+        module.name: of_module(module.command, module.read_bitcode(), module.has_thinlto_index)
+        if of_bitcode
+        else of_command(module.command)
+        for module in corpus.modules
+    }
     return {name: properties for name, properties in found.items() if properties}
 
 
@@ -195,22 +184,19 @@ def _first(words: Sequence[str]) -> str:
     return ", ".join([*map(printable, words[:_SHOWN]), *(["..."] if len(words) > _SHOWN else [])])
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _of_option(option: GivenOption) -> Property | None:
-    if option.llvm is not None:
-        return _of_llvm(option.llvm)
+    if (name := option.llvm) is not None:
+        if name in llvm_rules.DECIDING:
+            return POLICY
+        if _HEURISTIC.fullmatch(name):
+            return HEURISTIC
+        return OUTLINER if _OUTLINER.fullmatch(name) else None
     if option.name == "-triple":
         return OTHER_OBJECTS if _NOT_ELF.search(option.value or "") else None
-    if option.value in _NONE:
+    if option.value in ("none", "unused-types"):
         return None
-    return next((kind for kind, expression in _CLANG_RULES if expression.fullmatch(option.name)), None)
-
-
-def _of_llvm(name: str) -> Property | None:
-    if name in llvm_rules.DECIDING:
-        return POLICY
-    if _HEURISTIC.fullmatch(name):
-        return HEURISTIC
-    return OUTLINER if _OUTLINER.fullmatch(name) else None
+    return next((kind for kind, expression in _CLANG.items() if re.fullmatch(expression, option.name)), None)
 
 
 def _shown(option: GivenOption) -> str:

@@ -46,26 +46,19 @@ def equal_modules(modules: Iterable[Module]) -> dict[str, str]:
     for alike in of_size.values():
         first: dict[tuple[object, ...], str] = {}
         for module in alike if len(alike) > 1 else ():
-            content = _content(module)
+            index = module.sha256(THINLTO_INDEX_SUFFIX) if module.has_thinlto_index else None
+            content = (module.sha256(BITCODE_SUFFIX), module.recorded_command, index)
             if first.setdefault(content, module.name) != module.name:
                 found[module.name] = first[content]
     return found
-
-
-def _content(module: Module) -> tuple[object, ...]:
-    return (
-        module.sha256(BITCODE_SUFFIX),
-        module.recorded_command,
-        module.sha256(THINLTO_INDEX_SUFFIX) if module.has_thinlto_index else None,
-    )
 
 
 def copy_modules(
     corpus: Corpus, modules: Iterable[Module], writer: CorpusWriter, copied: Callable[[], None] = lambda: None
 ) -> None:
     """Adds `modules` of `corpus` to `writer`, which must have been opened with the same override and kind of ThinLTO.
+    `copied` is called after each.
 
-    Args: copied: called after each module.
     Raises: RunError: a module cannot be read or written, or a file that a command names is not what its name says.
     """
     left = by_digest(corpus.carried_files)
@@ -76,13 +69,8 @@ def copy_modules(
             for name in named_in(command, left):
                 copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
                 left[name[:_DIGEST_END]].discard(name)
-            writer.add(
-                module.name,
-                module.read_bitcode(),
-                command if corpus.command_override is None else None,
-                module.read_thinlto_index(),
-                module.licence,
-            )
+            own = command if corpus.command_override is None else None
+            writer.add(module.name, module.read_bitcode(), own, module.read_thinlto_index(), module.licence)
             copied()
 
 
@@ -95,19 +83,12 @@ def by_digest(names: Iterable[str]) -> dict[str, set[str]]:
 
 
 def named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[str]:
-    """The carried files that `command` names, sorted.
-
-    Not every file is looked for in every command: a corpus may have one per module.
-    """
-    return sorted(
-        {
-            name
-            for argument in command
-            for beginning in _BEGINNING.findall(argument)
-            for name in carried.get(beginning, ())
-            if name in argument
-        }
-    )
+    """The carried files that `command` names, sorted. Not every file is looked for: a corpus may have one a module."""
+    found: set[str] = set()
+    for argument in command:
+        for beginning in _BEGINNING.findall(argument):
+            found.update(name for name in carried.get(beginning, ()) if name in argument)
+    return sorted(found)
 
 
 def copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: pathlib.Path) -> None:

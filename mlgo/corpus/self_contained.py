@@ -17,11 +17,7 @@ from mlgo.corpus.options.verdict import Verdict, judge
 from mlgo.run.exit_codes import RunError
 
 # What makes a back end of ThinLTO embed the bitcode that can be compiled again without the modules imported from.
-_EMBEDDED_AFTER_IMPORTING = frozenset(
-    {"-lto-embed-bitcode=post-merge-pre-opt", "--lto-embed-bitcode=post-merge-pre-opt"}
-)
-
-FLAG = "--allow_file_root"
+_EMBED_AFTER_IMPORTING = "-lto-embed-bitcode=post-merge-pre-opt"
 
 
 def self_contained_command(
@@ -35,16 +31,14 @@ def self_contained_command(
     Args:
       working_directory: where that clang ran; its relative paths count from there.
       add_file: carries a file into the corpus and returns the relative path ("files/...") that names it there.
-      module_name: for a module of a distributed ThinLTO build, whose command names an index: the name under which the
-        corpus keeps it. The command then ends with `-fthinlto-index=<module_name>.thinlto.bc`.
+      module_name: for a module of a distributed ThinLTO build: the name under which the corpus keeps its index. A
+        command that names one then ends with `-fthinlto-index=<module_name>.thinlto.bc`.
 
     Returns: options without `-cc1`, input, output and action, as `CompileCommand.portable` has them. Options that
       are refused stay: whoever compiles the corpus may allow them.
 
-    Raises:
-      RunError: a file that is needed does not exist, or an unknown option names a place of this machine, and it is
-        unknown whether code generation needs it; the message names the option. Or ThinLTO's back end embedded other
-        bitcode.
+    Raises: RunError: a file that is needed does not exist, an option that no rule knows names a place of this machine,
+      or ThinLTO's back end embedded other bitcode.
     """
     kept: list[str] = []
     for recorded_option in recorded.options:
@@ -55,11 +49,13 @@ def self_contained_command(
         if verdict is Verdict.REFUSED and _names_place(option, working_directory):
             # A word that no table knows may be the value of the one before.
             before = [] if option.words[0].startswith("-") else kept[-1:]
-            raise _not_portable(" ".join([*before, *option.words]))
+            wrong = "names a place that exists on this machine only, and nothing is known about it"
+            remedy = "build without that option, or add it to the rules of mlgo/corpus/options"
+            raise RunError(f"recorded option {' '.join([*before, *option.words])}", wrong, remedy)
         if verdict is not Verdict.DROPPED:
             kept += option.words
     if module_name is not None and recorded.names_thinlto_index:
-        if not _EMBEDDED_AFTER_IMPORTING.intersection(recorded):
+        if not {_EMBED_AFTER_IMPORTING, f"-{_EMBED_AFTER_IMPORTING}"}.intersection(recorded):
             wrong = "embedded the bitcode from before ThinLTO imported into it, or after it was optimised"
             remedy = "compile the back ends with -mllvm -lto-embed-bitcode=post-merge-pre-opt, not with -fembed-bitcode"
             raise RunError("the recorded command", wrong, remedy)
@@ -102,23 +98,12 @@ def _carried(option: str, path: str, working_directory: pathlib.Path, add_file: 
     return add_file(source)
 
 
-def _not_portable(option: str) -> RunError:
-    return RunError(
-        f"recorded option {option}",
-        "names a place that exists on this machine only, and nothing is known about it",
-        "build without that option, or add it to the rules of mlgo/corpus/options",
-    )
-
-
 class FileOutside(RunError):
     """A file lies outside of the build."""
 
 
 class FileRoots:
-    """The folders whose files may become a part of the corpus.
-
-    Args: folders: absolute paths; those that are links stand for the folders they lead to.
-    """
+    """The folders whose files may become a part of the corpus; those that are links stand for what they lead to."""
 
     def __init__(self, folders: Iterable[str | os.PathLike[str]]):
         self._roots = tuple(dict.fromkeys(pathlib.Path(os.path.realpath(folder)) for folder in folders))
@@ -131,10 +116,9 @@ class FileRoots:
             return
         leads = "" if str(place) == os.fspath(path) else f" (it is {place})"
         # In the clause, and not only in the remedy: reports of single objects keep the clause.
-        wrong = f"lies outside of the build{leads}; {FLAG}={place.parent} allows it"
-        remedy = (
-            "Give that flag if the file may be published with the corpus, or build without the option that names it"
-        )
+        wrong = f"lies outside of the build{leads}; --allow_file_root={place.parent} allows it"
+        build = "build without the option that names it"
+        remedy = f"Give that flag if the file may be published with the corpus, or {build}"
         raise FileOutside(f"file {os.fspath(path)}", wrong, remedy)
 
     def guarded(self, add_file: Callable[[pathlib.Path], str]) -> Callable[[pathlib.Path], str]:

@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Iterable, Mapping
 
 from mlgo.corpus.contained_files import ContainedFiles
-from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.selection import copy_modules
 from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
 from mlgo.run import progress
@@ -48,12 +48,8 @@ def with_both_parts(parts: Mapping[str, str], held_out_one_in: int = HELD_OUT_ON
     fewest = max(1, len(sources) // (2 * held_out_one_in))
     most = max(1, min(len(sources) - 1, 2 * len(sources) // held_out_one_in))
     held_out = [source for source in sources if part_of_source[source] == HELD_OUT][:most]
-    for source in sources:
-        if len(held_out) >= fewest:
-            break
-        if source not in held_out:
-            held_out.append(source)
-    chosen = frozenset(held_out)
+    others = [source for source in sources if source not in held_out]
+    chosen = frozenset([*held_out, *others[: max(0, fewest - len(held_out))]])
     return {name: HELD_OUT if _source(name) in chosen else TRAIN for name in parts}
 
 
@@ -66,9 +62,8 @@ def _hash(name: str) -> int:
 
 
 def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) -> dict[str, WrittenCorpus]:
-    """Writes a corpus of each part below `output`.
+    """Writes a corpus of each part below `output`. Args: parts: the part of each module.
 
-    Args: parts: the part of each module.
     Raises: RunError: a part would be empty (NOTHING_PRODUCED) or replace `corpus`, or reading or writing fails.
     """
     source = corpus.path.resolve()
@@ -76,9 +71,7 @@ def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) 
         if source.is_relative_to(target) or target.is_relative_to(source):
             wrong = f"would be written over the corpus {corpus.path}"
             raise RunError(f"--output_dir={output}", wrong, "give another directory")
-    members: dict[str, list[Module]] = {part: [] for part in PARTS}
-    for module in corpus.modules:
-        members[parts[module.name]].append(module)
+    members = {part: [module for module in corpus.modules if parts[module.name] == part] for part in PARTS}
     for part, modules in members.items():
         if not modules:
             wrong = f"none of its {len(corpus.modules)} modules would be in the part {part}"

@@ -34,9 +34,7 @@ from mlgo.run.regular_file import open_regular
 #: What an extraction says about the objects it was given.
 REPORT_NAME = "extraction_report.json"
 
-_UNFINISHED_TEXT = (
-    b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
-)
+_UNFINISHED = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
 _RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, REPORT_NAME})
 #: A larger file is not carried. The profiles of Chromium have 200 MB.
 _MOST_CARRIED_BYTES = 4 * 1024**3
@@ -80,15 +78,13 @@ class CorpusWriter:
         resume: bool = False,
         allow_empty: bool = False,
     ):
-        """Locks `output_dir`, which must be absent, empty, a corpus, or what a killed writer left. A corpus in it stays
-        until something is added.
+        """Locks `output_dir`, which must be absent, empty, a corpus, or what a killed writer left.
 
         Args:
-          output_dir: the directory; a corpus in it is replaced, and a line says so; files of other kinds stay.
+          output_dir: a corpus in it is replaced when something is added, and a line says so; other files stay.
           command_override: one command for all modules (`global_command_override`), which then have no own commands.
           durable: whether the description is written after a sync of all files, to survive a loss of power. Not needed
             for outputs of build actions, which are copied at once.
-
           merge: whether modules with the same content become one.
           resume: whether the directory may also hold other files, such as modules from a cache.
           allow_empty: whether modules without any byte of bitcode are written. They are placeholders and never merged.
@@ -97,7 +93,7 @@ class CorpusWriter:
         """
         self._has_thinlto, self._merge, self._allow_empty = has_thinlto, merge, allow_empty
         self._override = None if command_override is None else tuple(command_override)
-        self._durable = durable
+        self._durable, self._replaces = durable, not resume
         self._lock = threading.Lock()
         self._added: dict[str, _Added] = {}
         self._kept: dict[bytes, tuple[int, str]] = {}  # Content → rank and name of the module that has it.
@@ -107,12 +103,11 @@ class CorpusWriter:
         self._copies: dict[tuple, str] = {}
         self._has_report = self._has_begun = False
         self._files = ContainedFiles(output_dir)
-        try:
-            self._check_directory(resume)
-        except BaseException:
+        known = resume or self._files.is_empty() or any(map(self._files.has, (DESCRIPTION_NAME, UNFINISHED_NAME)))
+        if not known:
             self._files.close()
-            raise
-        self._replaces = not resume
+            wrong = "holds files and is not a corpus"
+            raise RunError(f"output directory {self.directory}", wrong, "give a new or an empty directory")
 
     @property
     def directory(self) -> pathlib.Path:
@@ -152,8 +147,7 @@ class CorpusWriter:
           rank: of modules with equal content, the one with the lowest rank stays, then the first by name.
 
         Returns: False: a module with the same content is there already and stays. A module for which this returned True
-          can
-        still become a duplicate of one added later.
+          can still become a duplicate of one added later.
 
         Raises:
           NameRefused: the name leads out of the directory, or its files are another module's.
@@ -166,24 +160,29 @@ class CorpusWriter:
         content = _content_digest(bitcode_digest, recorded, thinlto_index)
         if not (self._merge and bitcode):
             content += os.fsencode(name)
-        paths = tuple(_paths(name, recorded is not None, thinlto_index is not None))
+        contents = ((".bc", bitcode), (".cmd", recorded), (".thinlto.bc", thinlto_index))
+        files = {f"{name}{suffix}": content for suffix, content in contents if content is not None}
+        added = _Added(content, tuple(files), licence)
         with self._lock:
             if name in self._added:
                 if self._added[name].content == content:
                     return False
                 wrong = "was added before with other content"
                 raise NameRefused(f"module {name}", wrong, "give one of the two another name")
-            self._claim(f"module {name}", paths)
+            self._claim(f"module {name}", added.paths)
             first = self._kept.get(content)
-            if first is not None and first < (rank, name):
-                self._added[name] = _Added(content, paths, licence)
-                return False
-            self._write_bitcode(paths[0], bitcode, bitcode_digest)
-            for path, rest in zip(paths[1:], (part for part in (recorded, thinlto_index) if part is not None)):
-                self._files.write(path, rest)
-            self._added[name] = _Added(content, paths, licence)
-            self._kept[content] = (rank, name)
-            return True
+            if first is None or first >= (rank, name):
+                # One file on the disk for modules that differ in their commands only.
+                same = self._bitcode.get(bitcode_digest)
+                if same is not None and self._files.link(same, f"{name}.bc"):
+                    del files[f"{name}.bc"]
+                for path, written in files.items():
+                    self._files.write(path, written)
+                if f"{name}.bc" in files:
+                    self._bitcode[bitcode_digest] = f"{name}.bc"
+                self._kept[content] = first = (rank, name)
+            self._added[name] = added
+            return first == (rank, name)
 
     def add_file(self, content_path: str | os.PathLike[str]) -> str:
         """Copies a file that commands read; returns the path they are to use, which is relative to the corpus.
@@ -197,9 +196,7 @@ class CorpusWriter:
                 status = os.fstat(descriptor)
                 identity = (content_path.name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                 if identity not in self._copies:
-                    copy = self._files.copy(
-                        descriptor, status.st_size, FILES_FOLDER, lambda digest: f"{digest[:16]}-{content_path.name}"
-                    )
+                    copy = self._files.copy(descriptor, status.st_size, FILES_FOLDER, content_path.name)
                     self._claim(f"file {content_path}", (copy,), shared=True)
                     self._copies[identity] = copy
                 return self._copies[identity]
@@ -245,13 +242,6 @@ class CorpusWriter:
         self._files.remove(UNFINISHED_NAME)
         return written
 
-    def _check_directory(self, resume: bool) -> None:
-        if not (
-            resume or self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)
-        ):
-            wrong = "holds files and is not a corpus"
-            raise RunError(f"output directory {self.directory}", wrong, "give a new or an empty directory")
-
     def _begin(self) -> None:
         """Makes the directory an unfinished corpus, once."""
         with self._lock:
@@ -259,7 +249,7 @@ class CorpusWriter:
                 return
             if self._replaces and self._files.has(DESCRIPTION_NAME):
                 progress.tell(f"note: {self.directory} held a corpus, which is replaced")
-            self._files.write(UNFINISHED_NAME, _UNFINISHED_TEXT)
+            self._files.write(UNFINISHED_NAME, _UNFINISHED)
             self._files.remove(DESCRIPTION_NAME)
             self._has_begun = True
 
@@ -295,13 +285,6 @@ class CorpusWriter:
             for folder in _folders_of(path):
                 self._folders.setdefault(folder, owner)
 
-    def _write_bitcode(self, path: str, bitcode: bytes, digest: bytes) -> None:
-        # One file on the disk for modules that differ in their commands only.
-        first = self._bitcode.get(digest)
-        if first is None or not self._files.link(first, path):
-            self._files.write(path, bitcode)
-            self._bitcode[digest] = path
-
     def _remove_stale_files(self, written: WrittenCorpus) -> None:
         expected = {path for name in written.modules for path in self._added[name].paths} | set(self._copies.values())
         for path in self._files.names(but_not_below=DESCRIPTION_NAME):
@@ -310,14 +293,6 @@ class CorpusWriter:
                 self._files.remove(path)
         if not self._has_report:
             self._files.remove(REPORT_NAME)
-
-
-def _paths(name: str, has_command: bool, has_index: bool) -> Iterator[str]:
-    yield f"{name}.bc"
-    if has_command:
-        yield f"{name}.cmd"
-    if has_index:
-        yield f"{name}.thinlto.bc"
 
 
 def _folders_of(path: str) -> Iterator[str]:
