@@ -8,8 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Union
 
-from mlgo.corpus.options.driver import GivenWord, parse_driver
-from mlgo.corpus.options.driver_rules import is_level, names_output
+from mlgo.corpus.options.driver import GivenWord, is_level, names_output, parse_driver
 from mlgo.project.records import Record
 
 # What ends before an object or a program is there.

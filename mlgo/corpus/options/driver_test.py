@@ -5,8 +5,7 @@ import unittest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.corpus.options.driver import output_of, parse_driver
-from mlgo.corpus.options.driver_rules import belongs_to_build, is_level
+from mlgo.corpus.options.driver import belongs_to_build, is_level, output_of, parse_driver
 from mlgo.corpus.options.table import chosen_table
 
 

@@ -1,9 +1,10 @@
 """Writes the table of a compiler's options: what cc1, LLVM's own command line and the driver know, with the kinds of
 values.
 
-Of LLVM's options the help text is ambiguous about the values: `<number>`, `<x>` and `<value>` are whatever the author
-wrote. So every option is given a value that no parser of numbers or names accepts, and the parsers' complaints tell
-which they are. LLVM reports the complaints of all options at once and then ends, before it reads any input.
+What cc1 and the driver know is in Options.inc, which TableGen makes of clang/include/clang/Options/Options.td; Debian's
+libclang-dev has it. Of LLVM's options the help text is ambiguous about the values: `<number>`, `<x>` and `<value>` are
+whatever the author wrote. So every option is given a value that no parser of numbers or names accepts, and the parsers'
+complaints tell which they are. LLVM reports the complaints of all options at once and ends before it reads any input.
 
 ./bazelw run //mlgo/corpus/options:table.update
 """
@@ -18,8 +19,22 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mlgo.corpus.options.clang_table import read_clang_table, read_driver_table
 from mlgo.run.exit_codes import ExitCode, RunError
+
+_ENTRY = re.compile(r"^(?P<macro>(?:[A-Z_]+_)?OPTION(?:_WITH_MARSHALLING)?)\(", re.MULTILINE)
+_PREFIX_TABLE = re.compile(r"OptionPrefixesTable\[\] = \{(?P<rows>.*?)\};", re.DOTALL)
+_PREFIX_ROW = re.compile(r"^\s*\d+ /\* prefixes \*/(?P<prefixes>.*)$", re.MULTILINE)
+_SPELLING = re.compile(r"/\* (.*) \*/")
+#: Strings, spellings, which may have a comma (/* -Wl, */), and single characters.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|.', re.DOTALL)
+
+# Places in an entry. SubCommandIDs stands behind them.
+_ID, _KIND, _ALIAS, _ALIAS_ARGUMENTS, _VISIBILITY, _COUNT, _VALUES = 2, 3, 5, 6, 8, 9, 13
+#: Visibilities of options that clang's driver takes when it is called as `clang` or `clang++`.
+_DRIVER = frozenset(("DefaultVis", "ClangOption"))
+# An entry with marshalling goes on with: two flags, key path, default, implied (2), normaliser, denormaliser; up to
+# LLVM 22 also merger and extractor; index.
+_KEY_PATH, _NORMALIZER = 17, 21
 
 # `  --name=<uint>   - help`, deeper for the members of a group, and `    =value   -   help` for each enumerator.
 _OPTION_LINE = re.compile(r"^(?P<indent> {2}| {6})--?(?P<name>[A-Za-z0-9_.+-]+)(?P<value>\[?=.*?)?\s+- ")
@@ -48,6 +63,112 @@ _COMPLAINTS = (
 _COMPLAINT = re.compile(r"for the --?(?P<name>\S+) option: (?P<why>.*)$", re.MULTILINE)
 
 
+def read_clang_table(text: str, shown: str) -> dict[str, dict[str, Any]]:
+    """What cc1 knows: spelling -> its description.
+
+    A description has: `kind`, how the value follows ("Flag", "Joined", "Separate", "JoinedOrSeparate", ...); `type`
+    ("flag", "int", "string", or the list of the values of an enumeration); `sets`, the variable that clang stores the
+    value in, where the table says so; `alias`, with the option and the fixed value that the spelling stands for.
+
+    Args: text: of Options.inc; shown: how messages call it. Raises: RunError: this is no such table.
+    """
+    prefixes, entries = _prefixes(text), _entries(text, "OPTION")
+    marshalled = _entries(text, "MARSHALLING")
+    table: dict[str, dict[str, Any]] = {}
+    for name, arguments in entries.items():
+        if "CC1Option" not in arguments[_VISIBILITY].split(" | "):
+            continue
+        normalizer = marshalled[name][_NORMALIZER] if name in marshalled else ""
+        described: dict[str, Any] = {"kind": arguments[_KIND], "type": _clang_type(arguments, normalizer)}
+        if name in marshalled:
+            described["sets"] = marshalled[name][_KEY_PATH]
+        described |= _alias(arguments, entries)
+        table.update((spelling, described) for spelling in _spellings(arguments, prefixes))
+    if not table:
+        raise RunError(shown, "has no option of cc1", "give clang's Options.inc")
+    return table
+
+
+def read_driver_table(text: str) -> dict[str, dict[str, Any]]:
+    """What clang's driver knows: spelling -> `kind` and `alias` as `read_clang_table` has them, and `count`, how many
+    words follow an option of kind "MultiArg"."""
+    prefixes, entries = _prefixes(text), _entries(text, "OPTION")
+    table: dict[str, dict[str, Any]] = {}
+    for arguments in entries.values():
+        if _DRIVER.isdisjoint(arguments[_VISIBILITY].split(" | ")):
+            continue
+        described: dict[str, Any] = {"kind": arguments[_KIND], **_alias(arguments, entries)}
+        if arguments[_KIND] == "MultiArg":
+            described["count"] = int(arguments[_COUNT])
+        # A word that begins with "/" is a file, but for clang-cl.
+        spellings = (spelling for spelling in _spellings(arguments, prefixes) if spelling.startswith("-"))
+        table.update((spelling, described) for spelling in spellings)
+    return table
+
+
+def _alias(arguments: Sequence[str], entries: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if arguments[_ALIAS] == "INVALID":
+        return {}
+    fixed = "".join(re.findall(r'"([^"]*)"', arguments[_ALIAS_ARGUMENTS])).split("\\0")
+    return {"alias": [_spelling(entries[arguments[_ALIAS]]), *filter(None, fixed)]}
+
+
+def _clang_type(arguments: Sequence[str], normalizer: str) -> str | list[str]:
+    if arguments[_KIND] == "Flag":
+        return "flag"
+    if normalizer.startswith("normalizeStringIntegral"):
+        return "int"
+    values = arguments[_VALUES]
+    # "<major>.<minor>" among the values describes them.
+    if values.startswith('"') and "<" not in values and normalizer in ("", "normalizeSimpleEnum"):
+        return [value for value in "".join(re.findall(r'"([^"]*)"', values)).split(",") if value]
+    return "string"
+
+
+def _spelling(arguments: Sequence[str]) -> str:
+    return _SPELLING.findall(arguments[1])[0]
+
+
+def _spellings(arguments: Sequence[str], prefixes: Mapping[str, Sequence[str]]) -> list[str]:
+    spelling, known = _spelling(arguments), prefixes[arguments[0]]
+    used = next(prefix for prefix in sorted(known, key=len, reverse=True) if spelling.startswith(prefix))
+    return [prefix + spelling.removeprefix(used) for prefix in known]
+
+
+def _prefixes(text: str) -> dict[str, list[str]]:
+    """The prefixes of options by the word that names a set of them, its place in the table of all sets."""
+    found: dict[str, list[str]] = {}
+    place, table = 0, _PREFIX_TABLE.search(text)
+    for row in _PREFIX_ROW.finditer(table["rows"]) if table else ():
+        found[str(place)] = re.findall(r"'([^']*)'", row["prefixes"])
+        place += 1 + len(found[str(place)])
+    return found
+
+
+def _entries(text: str, kind: str) -> dict[str, list[str]]:
+    """The arguments of each entry of a kind, "OPTION" or "MARSHALLING", by its ID."""
+    found = {}
+    for start in _ENTRY.finditer(text):
+        if (start["macro"] == "OPTION") == (kind == "OPTION"):
+            arguments = _arguments(text, start.end())
+            if len(arguments) > _VALUES and arguments[_KIND] not in ("Group", "Input", "Unknown"):
+                found[arguments[_ID]] = arguments
+    return found
+
+
+def _arguments(text: str, start: int) -> list[str]:
+    """The arguments of the macro call whose opening parenthesis ends before `start`."""
+    found, depth, begin = [], 0, start
+    for token in _TOKEN.finditer(text, start):
+        depth += (token[0] in ("(", "{", "[")) - (token[0] in (")", "}", "]"))
+        if depth < 0 or (token[0] == "," and depth == 0):
+            found.append(text[begin : token.start()].strip())
+            begin = token.end()
+        if depth < 0:
+            break
+    return found
+
+
 def read_major(clang: pathlib.Path) -> int:
     """The major version of a clang. Raises: RunError: this is no clang."""
     found = _VERSION.search(_run(clang, ["-version"]).stdout)
@@ -71,8 +192,8 @@ def read_llvm_table(clang: pathlib.Path) -> dict[str, str | list[str]]:
     if f"-{_UNKNOWN}={_PROBE}" not in said:
         wrong = f"stopped while it read its options: {said[-300:].strip()}"
         raise RunError(f"compiler {clang}", wrong, "add the option to _NOT_PROBED in mlgo/corpus/options/make_table.py")
-    found = {complaint["name"]: _type_of(complaint["why"]) for complaint in _COMPLAINT.finditer(said)}
-    return {name: _type(form, found.get(name, "string")) for name, form in sorted(listed.items())}
+    found = {complaint["name"]: complaint["why"] for complaint in _COMPLAINT.finditer(said)}
+    return {name: _type(*form, found.get(name, "")) for name, form in sorted(listed.items())}
 
 
 def _listed(text: str) -> dict[str, tuple[bool, list[str]]]:
@@ -87,14 +208,10 @@ def _listed(text: str) -> dict[str, tuple[bool, list[str]]]:
     return listed
 
 
-def _type_of(why: str) -> str:
-    return next((known for pattern, known in _COMPLAINTS if pattern.search(why)), "string")
-
-
-def _type(form: tuple[bool, list[str]], parser: str) -> str | list[str]:
-    is_group_member, enumerators = form
+def _type(is_group_member: bool, enumerators: list[str], complaint: str) -> str | list[str]:
     if is_group_member:
         return "flag"
+    parser = next((known for pattern, known in _COMPLAINTS if pattern.search(complaint)), "string")
     return enumerators if parser == "enum" else parser
 
 
@@ -113,7 +230,10 @@ def make_table(clang: pathlib.Path, headers: Iterable[pathlib.Path]) -> str:
 
     Raises: RunError: the table of clang's options is not in the headers, or a table cannot be read.
     """
-    path = _options_inc(headers)
+    # LLVM 22 moved it.
+    places = [folder / "clang" / part / "Options.inc" for folder in headers for part in ("Options", "Driver")]
+    if (path := next((place for place in places if place.exists()), None)) is None:
+        raise RunError("clang's headers", "have no Options.inc", "give the folder include of the packages")
     text = path.read_text("utf-8")
     tables: dict[str, Mapping[str, Any]] = {
         "cc1": read_clang_table(text, str(path)),
@@ -126,14 +246,6 @@ def make_table(clang: pathlib.Path, headers: Iterable[pathlib.Path]) -> str:
 
 def _lines(table: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(f"{json.dumps(option)}: {json.dumps(table[option])}" for option in sorted(table)) + "\n}"
-
-
-def _options_inc(headers: Iterable[pathlib.Path]) -> pathlib.Path:
-    # LLVM 22 moved it.
-    places = [folder / "clang" / part / "Options.inc" for folder in headers for part in ("Options", "Driver")]
-    if (found := next((place for place in places if place.exists()), None)) is None:
-        raise RunError("clang's headers", "have no Options.inc", "give the folder include of the packages")
-    return found
 
 
 def main(arguments: list[str]) -> int:

@@ -6,8 +6,7 @@ import tempfile
 import unittest
 
 from mlgo.corpus.options import table
-from mlgo.corpus.options.clang_table import read_clang_table, read_driver_table
-from mlgo.corpus.options.make_table import make_table, read_llvm_table
+from mlgo.corpus.options.make_table import make_table, read_clang_table, read_driver_table, read_llvm_table
 from mlgo.run.exit_codes import RunError
 
 CLANG, *HEADERS = (pathlib.Path(path).absolute() for path in sys.argv[1:])

@@ -6,13 +6,11 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 
-from mlgo.corpus.options.table import ClangOption, Table, ValueType, chosen_table, longest_match
+from mlgo.corpus.options.table import ClangOption, ValueType, chosen_table, longest_match
 from mlgo.run.exit_codes import RunError
 
 #: What stands before an option of LLVM.
 LLVM = "-mllvm"
-
-_REMEMBERED = 1 << 16
 
 
 class CommandError(RunError):
@@ -22,20 +20,17 @@ class CommandError(RunError):
 # Compared by identity: equal words give the same object (_option), so that a verdict is found again quickly.
 @dataclasses.dataclass(frozen=True, eq=False)
 class GivenOption:
-    """One option of a command.
+    """One option of a command."""
 
-    Attributes:
-      words: as the command has it.
-      name: as the table spells it; an option of LLVM as "-mllvm -name", whatever its dashes. A word that the table does
-        not know is its own name.
-      clang: what the table says about an option of cc1.
-      type: of the value; None: the table does not know the option.
-    """
-
+    #: As the command has it.
     words: tuple[str, ...]
+    #: As the table spells it; an option of LLVM as "-mllvm -name", whatever its dashes. A word that the table does not
+    #: know is its own name.
     name: str
     value: str | None
+    #: What the table says about an option of cc1.
     clang: ClangOption | None
+    #: Of the value; None: the table does not know the option.
     type: ValueType | None
 
     @property
@@ -49,11 +44,9 @@ def parse_command(words: Sequence[str]) -> Iterator[GivenOption]:
 
     Raises: CommandError: the last option lacks its argument.
     """
-    rest = list(words[1:] if words[:1] in (("-cc1",), ["-cc1"]) else words)
-    table = chosen_table()
-    place = 0
-    while place < len(rest):
-        option = _llvm_option(rest, place, table) if rest[place] == LLVM else _clang_option(rest, place)
+    place = int(tuple(words[:1]) == ("-cc1",))
+    while place < len(words):
+        option = _llvm_option(words, place) if words[place] == LLVM else _clang_option(words, place)
         place += len(option.words)
         yield option
 
@@ -69,33 +62,29 @@ def _clang_option(words: Sequence[str], place: int) -> GivenOption:
     if found is None:
         return _option((word,), word, None, None)
     option = chosen_table().clang[found]
-    if option.kind == "Flag":
-        return _option((word,), found, None, option.type)
-    is_separate = option.kind in ("Separate", "JoinedAndSeparate") or (
-        option.kind == "JoinedOrSeparate" and word == found
-    )
-    if not is_separate:
-        return _option((word,), found, word.removeprefix(found), option.type)
-    return _option((word, _next_word(words, place)), found, words[place + 1], option.type)
+    kind = "Separate" if option.kind == "JoinedOrSeparate" and word == found else option.kind
+    if kind in ("Separate", "JoinedAndSeparate"):
+        return _option((word, _next_word(words, place)), found, words[place + 1], option.type)
+    return _option((word,), found, None if kind == "Flag" else word.removeprefix(found), option.type)
 
 
 # Commands of a corpus consist of the same words.
-@functools.lru_cache(maxsize=_REMEMBERED)
+@functools.lru_cache(maxsize=1 << 16)
 def _option(words: tuple[str, ...], name: str, value: str | None, kind: ValueType | None) -> GivenOption:
     return GivenOption(words, name, value, chosen_table().clang.get(name), kind)
 
 
-def _llvm_option(words: Sequence[str], place: int, table: Table) -> GivenOption:
+def _llvm_option(words: Sequence[str], place: int) -> GivenOption:
     word = _next_word(words, place)
     spelling, has_value, value = word.partition("=")
     name = spelling.removeprefix("-").removeprefix("-")
     # LLVM takes exactly one or two dashes, and no value with a space in front; anything else is another word.
     if not word.startswith("-") or not name or name.startswith("-"):
         return _option((LLVM, word), f"{LLVM} {word}", None, None)
-    kind = table.llvm.get(name)
+    kind = chosen_table().llvm.get(name)
     given: tuple[str, ...] = (LLVM, word)
     # A value may be the next word, with a -mllvm of its own. Only these kinds never take one.
-    if not has_value and kind not in (None, "flag", "bool") and words[place + 2 : place + 3] == [LLVM]:
+    if not has_value and kind not in (None, "flag", "bool") and tuple(words[place + 2 : place + 3]) == (LLVM,):
         value = _next_word(words, place + 2)
         given, has_value = (*given, LLVM, value), "="
     return _option(given, llvm_name(name), value if has_value else None, kind)

@@ -11,7 +11,7 @@ import functools
 import json
 import pathlib
 from collections.abc import Mapping
-from typing import Union
+from typing import Any, Union
 
 _FOLDER = pathlib.Path(__file__).parent
 _CHOSEN = _FOLDER / "chosen.json"
@@ -42,27 +42,20 @@ ValueType = Union[str, tuple[str, ...]]  # noqa: UP007
 
 @dataclasses.dataclass(frozen=True)
 class ClangOption:
-    """An option of cc1.
+    """An option of cc1."""
 
-    Attributes:
-      kind: how its value follows, in the words of llvm/Option/Option.h: "Flag", "Joined", "Separate", ...
-      sets: the variable of clang that the value goes to, such as "CodeGenOpts.FramePointer"; "" where the table has
-        none.
-      alias: the option that this one stands for, then its value if that is fixed; () for no alias.
-    """
-
+    #: How its value follows, in the words of llvm/Option/Option.h: "Flag", "Joined", "Separate", ...
     kind: str
     type: ValueType
+    #: The variable of clang that the value goes to, such as "CodeGenOpts.FramePointer"; "" where the table has none.
     sets: str = ""
+    #: The option that this one stands for, then its value if that is fixed.
     alias: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class DriverOption:
-    """An option of clang's driver.
-
-    Attributes: count: words that follow an option of kind "MultiArg".
-    """
+    """An option of clang's driver. `count` words follow one of kind "MultiArg"."""
 
     kind: str
     alias: tuple[str, ...] = ()
@@ -71,13 +64,8 @@ class DriverOption:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """What one compiler knows.
-
-    Attributes:
-      clang: options of cc1 by their spelling.
-      driver: options of the driver by their spelling.
-      llvm: types of the options of -mllvm by their name without dashes.
-    """
+    """What one compiler knows: options of cc1 and of the driver by their spelling, and types of the options of -mllvm
+    by their name without dashes."""
 
     clang: Mapping[str, ClangOption]
     driver: Mapping[str, DriverOption]
@@ -87,17 +75,15 @@ class Table:
 
 def read_table(path: pathlib.Path) -> Table:
     """The table that make_table wrote to `path`."""
+
+    def without_lists(option: dict[str, Any]) -> dict[str, Any]:
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in option.items()}
+
     content = json.loads(path.read_text("utf-8"))
     return Table(
-        {
-            name: ClangOption(**{**option, "type": _type(option["type"]), "alias": tuple(option.get("alias", ()))})
-            for name, option in content["cc1"].items()
-        },
-        {
-            name: DriverOption(**{**option, "alias": tuple(option.get("alias", ()))})
-            for name, option in content["driver"].items()
-        },
-        {**dict.fromkeys(OF_OUR_COMPILERS, "string"), **{name: _type(kind) for name, kind in content["llvm"].items()}},
+        {name: ClangOption(**without_lists(option)) for name, option in content["cc1"].items()},
+        {name: DriverOption(**without_lists(option)) for name, option in content["driver"].items()},
+        {**dict.fromkeys(OF_OUR_COMPILERS, "string"), **without_lists(content["llvm"])},
         content["major"],
     )
 
@@ -112,7 +98,7 @@ def chosen_table() -> Table:
 def longest_match(word: str, of_driver: bool = False) -> str | None:
     """The option that cc1, or the driver, takes `word` for: the longest spelling that it is, or starts with if that may
     be."""
-    options = chosen_table().driver if of_driver else chosen_table().clang
+    options: Mapping[str, ClangOption | DriverOption] = chosen_table().driver if of_driver else chosen_table().clang
     for end in range(min(len(word), _longest_spelling(of_driver)), 0, -1):
         option = options.get(word[:end])
         if option is not None and (end == len(word) or option.kind not in _WHOLE_WORDS):
@@ -123,7 +109,3 @@ def longest_match(word: str, of_driver: bool = False) -> str | None:
 @functools.cache
 def _longest_spelling(of_driver: bool) -> int:
     return max(map(len, chosen_table().driver if of_driver else chosen_table().clang))
-
-
-def _type(value: str | list[str]) -> ValueType:
-    return value if isinstance(value, str) else tuple(value)

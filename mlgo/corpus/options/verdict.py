@@ -36,7 +36,7 @@ class Verdict(enum.Enum):
 
 
 def judge(option: GivenOption, allowed: Collection[str] = ()) -> Verdict:
-    """What becomes of `option`. Args: allowed: names (see `normal_name`) of further options that are kept."""
+    """What becomes of `option`. `allowed`: names, see `normal_name`, of further options that are kept."""
     if allowed and is_allowed(option, allowed) and expanded_word(option) is None:
         return Verdict.KEPT
     return _judge(option)
@@ -102,10 +102,8 @@ def _judge_clang(option: GivenOption) -> Verdict:
 
 
 def _reads_carried(name: str, value: str) -> bool:
-    if name not in clang_rules.READS:
-        return False
-    path = value.removeprefix(clang_rules.READS[name])
-    return CARRIED_FILE.fullmatch(path) is not None or not value
+    path = value.removeprefix(clang_rules.READS.get(name, ""))
+    return name in clang_rules.READS and (not value or CARRIED_FILE.fullmatch(path) is not None)
 
 
 def _kept_if(condition: bool) -> Verdict:

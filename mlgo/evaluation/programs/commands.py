@@ -12,8 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction.database_entry import read_entry
-from mlgo.corpus.options.driver import GivenWord, parse_driver
-from mlgo.corpus.options.driver_rules import belongs_to_build, is_level, is_passed_on_for_build, without_lto
+from mlgo.corpus.options.driver import (
+    GivenWord,
+    belongs_to_build,
+    is_level,
+    is_passed_on_for_build,
+    parse_driver,
+    without_lto,
+)
 from mlgo.corpus.options.parsing import LLVM, CommandError, parse_command
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
