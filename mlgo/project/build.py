@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from mlgo.corpus.extraction import archive
 from mlgo.corpus.extraction.outcome import LeftOut
-from mlgo.corpus.extraction.span import Span
 from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.project.command_line import Archive, Compile, Header, Link, Made
 
@@ -195,7 +194,7 @@ def members_of(path: pathlib.Path) -> list[Member]:
     """The objects in an archive, in its order; fewer where it is cut off or a file of a thin one is gone."""
     found: list[Member] = []
     with open(path, "rb") as file:
-        span = Span(file.fileno(), 0, path.stat().st_size)
+        span = archive.Span(file.fileno(), 0, path.stat().st_size)
         try:
             is_thin = archive.is_thin(span.head(len(archive.THIN_MAGIC)))
             for member in archive.members(span):

@@ -8,8 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from mlgo.corpus.extraction.database_entry import read_entry
-from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_shell
+from mlgo.corpus.extraction.quoting import expand_response_files, read_entry, response_file_reader, split_shell
 from mlgo.project.command_line import Link, Made, understand
 from mlgo.project.recording import compiler_place
 from mlgo.project.records import Record

@@ -2,7 +2,6 @@
 
 from mlgo.corpus.extraction import archive
 from mlgo.corpus.extraction.outcome import LeftOut
-from mlgo.corpus.extraction.span import Span
 from tests.fuzzing import search
 from tests.fuzzing.in_memory import file_of
 
@@ -30,7 +29,7 @@ def seeds() -> list[bytes]:
 
 def run(content: bytes) -> None:
     with file_of(content) as descriptor:
-        span = Span(descriptor, 0, len(content))
+        span = archive.Span(descriptor, 0, len(content))
         for found in archive.members(span):
             assert "\0" not in found.name
             span.part(found.start, found.size)

@@ -2,8 +2,8 @@
 
 from mlgo.corpus import bitcode
 from mlgo.corpus.extraction import object_file
+from mlgo.corpus.extraction.archive import Span
 from mlgo.corpus.extraction.outcome import LeftOut
-from mlgo.corpus.extraction.span import Span
 from tests.fuzzing import search
 from tests.fuzzing.in_memory import file_of
 

@@ -11,15 +11,10 @@ from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
 
 WHAT = "the output of `bazel aquery --output=jsonproto --include_param_files 'deps(//your:target)'`"
-LINK_MNEMONIC = "CppLink"
-COMPILE_MNEMONIC = "CppCompile"
 
 
 def load(path: pathlib.Path, base: str) -> Listing:
-    """The objects and archives of all links in the file at `path`, relative to `base` (execution root or workspace).
-
-    Raises: RunError: it is no answer of aquery.
-    """
+    """The objects and archives of all links in the file at `path`, relative to `base` (execution root or workspace)."""
     return objects_of(read_actions(path), base)
 
 
@@ -37,18 +32,14 @@ def objects_of(
 ) -> Listing:
     """What the links among `actions` take; mlgo-utils looks at the last link only."""
     sources = dict(_sources(actions))
-    objects: list[BuildObject] = []
-    seen = set()
-    for action in actions:
-        if action.get("mnemonic") != LINK_MNEMONIC:
-            continue
+    objects: dict[str, BuildObject] = {}
+    for action in _links(actions):
         for found in objects_of_link(link_words(action, base, reader), base).objects:
-            if found.stated not in seen:
-                seen.add(found.stated)
+            if found.stated not in objects:
                 source = sources.get(found.stated)
-                place = _existing(base, found.stated)
-                objects.append(BuildObject(found.stated, place, base, absolute(base, source) if source else None))
-    return Listing(tuple(objects))
+                place, source = _existing(base, found.stated), absolute(base, source) if source else None
+                objects[found.stated] = BuildObject(found.stated, place, base, source)
+    return Listing(tuple(objects.values()))
 
 
 def link_words(action: Mapping[str, Any], base: str, reader: Callable = quoting.response_file_reader) -> list[str]:
@@ -74,17 +65,20 @@ def link_words(action: Mapping[str, Any], base: str, reader: Callable = quoting.
 
 def last_link(actions: Sequence[Mapping[str, Any]], base: str) -> tuple[str, ...]:
     """The words of the last link among `actions`, parameter files put in place. Raises: RunError: there is none."""
-    links = [action for action in actions if action.get("mnemonic") == LINK_MNEMONIC]
-    if not links:
+    if not (links := _links(actions)):
         remedy = "query the binary: bazel aquery --output=jsonproto //the:binary"
         raise RunError("the aquery", "has no CppLink action", remedy)
     return tuple(link_words(links[-1], base))
 
 
+def _links(actions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [action for action in actions if action.get("mnemonic") == "CppLink"]
+
+
 def _sources(actions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Object file → its source, for compile actions."""
     for action in actions:
-        if action.get("mnemonic") == COMPILE_MNEMONIC:
+        if action.get("mnemonic") == "CppCompile":
             arguments = _texts(action.get("arguments"))
             output = output_of(arguments, None)
             if output and "-c" in arguments[:-1]:

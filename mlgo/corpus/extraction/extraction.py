@@ -70,21 +70,17 @@ class Extraction:
             remedy = "Give one such as MIT (https://spdx.org/licenses)"
             raise RunError(f"--licence={self.licence}", "is no SPDX expression", remedy)
         link_flags = [f"--{name}" for name in ("link_command", "ninja_dir", "target") if getattr(self, name)]
-        if self.is_local:
-            self._check_local(link_flags)
-        elif link_flags:
+        if not self.is_local and link_flags:
             raise RunError(link_flags[0], "is for --thinlto_build=local only", "Add that flag, or remove this one")
-        elif self.input is None:
+        if not self.is_local and self.input is None:
             raise RunError("--input", "is missing", "Give it, or --thinlto_build=local with --obj_base_dir. See --help")
-
-    def _check_local(self, link_flags: list[str]) -> None:
         if bool(self.ninja_dir) != bool(self.target) or (self.link_command and self.ninja_dir):
             remedy = "Give --link_command, or --ninja_dir with --target"
             raise RunError(", ".join(link_flags), "do not identify one link", remedy)
         wrong = "cannot be used with --thinlto_build=local"
-        if self.cmd_filter:
+        if self.is_local and self.cmd_filter:
             raise RunError("--cmd_filter", wrong, "Remove it: lld records no commands")
-        if self.input and self.input_type not in ("directory", "bazel_aquery"):
+        if self.is_local and self.input and self.input_type not in ("directory", "bazel_aquery"):
             remedy = "Give --obj_base_dir, the folder in which lld saved the modules"
             raise RunError(f"--input={self.input}", wrong, remedy)
 
@@ -125,8 +121,10 @@ def extract(extraction: Extraction) -> Report:
         with contextlib.closing(bar):
             report = add_modules(writer, named, read, omissions, extraction.licence, workers, bar)
         writer.add_report({**report.to_json(), "override_differences": differences})
-        if not quiet:
-            _print_summary(report, extraction.verbosity == "DEBUG")
+        for line in report.lines() if not quiet else ():
+            progress.tell(line)
+        for omission in report.omissions if extraction.verbosity == "DEBUG" else ():
+            progress.tell(f"  {printable(omission.name)}: {omission.kind.word}: {omission.reason}")
         report.check(extraction.max_failures)
         writer.finish()
     if not quiet:
@@ -135,7 +133,12 @@ def extract(extraction: Extraction) -> Report:
         said = [f"note: {line}" for line in properties.lines(found, len(report.modules))]
         for note in (*command_check.notes(made), *said, *level.notes(made)):
             progress.tell(note)
-        progress.tell(_closing_line(report, extraction.output_dir))
+        failed = ""
+        if report.failures:
+            first = report.failures[0]
+            failed = f", {len(report.failures):,} failed (first: {printable(first.name)}: {first.reason})"
+        done = f"done, {len(report.modules):,} modules of {report.objects:,} objects{failed}"
+        progress.tell(f"extract_ir: {done} -> {extraction.output_dir}")
     return report
 
 
@@ -157,22 +160,16 @@ def _listing(extraction: Extraction) -> Listing:
 def _module_reader(extraction: Extraction, writer: CorpusWriter) -> modules.ModuleReader:
     if extraction.is_local:
         return modules.local_thinlto_module
-    default = object_file.DEFAULT_NAMES
-    names = object_file.SectionNames(
-        extraction.bitcode_section_name or default.bitcode, extraction.cmd_section_name or default.command
-    )
+    given = {"bitcode": extraction.bitcode_section_name, "command": extraction.cmd_section_name}
+    names = object_file.SectionNames(**{section: name for section, name in given.items() if name})
     read_sections = object_file.section_reader(names, extraction.llvm_objcopy_path)
-    command_filter = _compiled_filter(extraction.cmd_filter)
-    return modules.EmbeddedModules(
-        read_sections, writer.add_file, extraction.file_roots, command_filter, extraction.thinlto_build == DISTRIBUTED
-    )
-
-
-def _compiled_filter(expression: str | None) -> re.Pattern[str] | None:
+    expression = extraction.cmd_filter
     try:
-        return re.compile(expression) if expression else None
+        command_filter = re.compile(expression) if expression else None
     except re.error as error:
         raise RunError(f"--cmd_filter={expression}", f"is no regular expression: {error}", "Correct it") from error
+    distributed = extraction.thinlto_build == DISTRIBUTED
+    return modules.EmbeddedModules(read_sections, writer.add_file, extraction.file_roots, command_filter, distributed)
 
 
 def _link(extraction: Extraction) -> tuple[tuple[str, ...], pathlib.Path] | None:
@@ -191,35 +188,16 @@ def _set_override(extraction: Extraction, writer: CorpusWriter) -> list[str]:
     """Gives a local ThinLTO corpus its command; returns how objects made with it differ from the link's."""
     link = _link(extraction)
     if link is None:
-        _warn(
-            "global_command_override is <UNSPECIFIED>: no flag identifies the link of these modules. Give"
-            " --link_command, or --ninja_dir and --target, or edit corpus_description.json before use"
+        progress.tell(
+            "extract_ir: warning: global_command_override is <UNSPECIFIED>: no flag identifies the link of these"
+            " modules. Give --link_command, or --ninja_dir and --target, or edit corpus_description.json before use"
         )
         return []
-    override = link_command.link_override(*link, extraction.file_roots.guarded(writer.add_file))
-    for difference in override.differences:
-        _warn(difference)
-    writer.override_commands(override.command)
-    return list(override.differences)
-
-
-def _warn(text: str) -> None:
-    progress.tell(f"extract_ir: warning: {text}")
-
-
-def _print_summary(report: Report, every_omission: bool) -> None:
-    for line in report.lines():
-        progress.tell(line)
-    for omission in report.omissions if every_omission else ():
-        progress.tell(f"  {printable(omission.name)}: {omission.kind.word}: {omission.reason}")
-
-
-def _closing_line(report: Report, directory: pathlib.Path) -> str:
-    failed = ""
-    if report.failures:
-        first = report.failures[0]
-        failed = f", {len(report.failures):,} failed (first: {printable(first.name)}: {first.reason})"
-    return f"extract_ir: done, {len(report.modules):,} modules of {report.objects:,} objects{failed} -> {directory}"
+    command, differences = link_command.link_override(*link, extraction.file_roots.guarded(writer.add_file))
+    for difference in differences:
+        progress.tell(f"extract_ir: warning: {difference}")
+    writer.override_commands(command)
+    return list(differences)
 
 
 def add_modules(
@@ -237,8 +215,6 @@ def add_modules(
       objects: names and objects, sorted by name, so that collisions do not depend on timing.
       licence: SPDX expression of modules whose source states none.
       workers: objects read at a time.
-
-    Raises: RunError: the corpus cannot be written.
     """
     left_out = list(omissions)
     properties = {}

@@ -11,13 +11,13 @@ import os
 import pathlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from mlgo.corpus import contained_files
 from mlgo.corpus.extraction import archive, object_file, quoting
-from mlgo.corpus.extraction.database_entry import read_entry
 from mlgo.corpus.extraction.outcome import Kind, LeftOut, Omission
+from mlgo.corpus.extraction.quoting import read_entry
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.regular_file import read_regular
 
@@ -40,22 +40,19 @@ _JOINED_OUTPUT = re.compile(r"--?output=|-o(?!mtargetos|bject|pt-remarks|format|
 
 @dataclasses.dataclass(frozen=True)
 class BuildObject:
-    """An object file, or one member of an archive.
+    """An object file, or one member of an archive."""
 
-    Attributes:
-      stated: its name, or its archive's, in the input; the module's name is derived from it.
-      path: its absolute path, or its archive's.
-      directory: the compiler's working directory (absolute): relative paths in the recorded command are relative to it.
-      source: the source it was compiled from (absolute), where the input names it.
-      member: offset and size of the member's content; None: the file is the object.
-      member_label: ending of the name of a member's module: "(dfa.o)".
-    """
-
+    #: Its name, or its archive's, in the input; the module's name is derived from it.
     stated: str
+    #: Its absolute path, or its archive's.
     path: str
+    #: The compiler's working directory (absolute): relative paths in the recorded command are relative to it.
     directory: str
+    #: The source it was compiled from (absolute), where the input names it.
     source: str | None = None
+    #: Offset and size of the member's content; None: the file is the object.
     member: tuple[int, int] | None = None
+    #: Ending of the name of a member's module: "(dfa.o)".
     member_label: str = ""
 
 
@@ -68,10 +65,7 @@ class Listing:
 
 
 def read_text(path: pathlib.Path, what: str) -> str:
-    """The input file; bytes that are not UTF-8 survive as `os.fsdecode` has them.
-
-    Raises: RunError: it cannot be read.
-    """
+    """The input file; bytes that are not UTF-8 survive as `os.fsdecode` has them. Raises: RunError."""
     try:
         return read_regular(path, _MAX_INPUT_BYTES).decode("utf-8", "surrogateescape")
     except OSError as error:
@@ -83,13 +77,13 @@ def read_json(path: pathlib.Path, what: str) -> Any:
     text = read_text(path, what)
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        wrong = f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}"
+    except (ValueError, RecursionError) as error:
+        wrong = f"is not JSON: {error}"  # Such as a number of more digits than Python converts.
+        if isinstance(error, json.JSONDecodeError):
+            wrong = f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}"
+        elif isinstance(error, RecursionError):
+            wrong = "is nested too deeply"
         raise RunError(f"--input={path}", wrong, f"give {what}") from error
-    except RecursionError as error:
-        raise RunError(f"--input={path}", "is nested too deeply", f"give {what}") from error
-    except ValueError as error:  # A number of more digits than Python converts.
-        raise RunError(f"--input={path}", f"is not JSON: {error}", f"give {what}") from error
 
 
 def absolute(directory: str, path: str) -> str:
@@ -110,13 +104,10 @@ def from_local_thinlto(directory: str) -> Listing:
     names = [name.removesuffix(IMPORTED_SUFFIX) for name in _files(directory) if name.endswith(IMPORTED_SUFFIX)]
     found = [name for name in names if name and not name.endswith("/")]
     if not found:
-        raise RunError(
-            f"directory {directory}",
-            f"has no *{IMPORTED_SUFFIX} below it, which ThinLTO within lld saves",
-            "Link with -flto=thin -fuse-ld=lld -Wl,--save-temps=import -Wl,--thinlto-emit-index-files; full LTO (-flto)"
-            " saves none",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        wrong = f"has no *{IMPORTED_SUFFIX} below it, which ThinLTO within lld saves"
+        flags = "-flto=thin -fuse-ld=lld -Wl,--save-temps=import -Wl,--thinlto-emit-index-files"
+        remedy = f"Link with {flags}; full LTO (-flto) saves none"
+        raise RunError(f"directory {directory}", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     return _listing(directory, found)
 
 
@@ -145,12 +136,7 @@ def from_compile_commands(path: pathlib.Path) -> Listing:
 
 
 def objects_of_database(entries: Sequence[Any], base: str, reader: Callable = quoting.response_file_reader) -> Listing:
-    """The objects that the commands make.
-
-    Args:
-      base: folder that a relative `directory` is relative to.
-      reader: gives access to response files, see `quoting.response_file_reader`.
-    """
+    """The objects that the commands make. Args: base, reader: see `quoting.read_entry`."""
     objects, omissions = [], []
     for index, entry in enumerate(entries):
         found = read_entry(entry, base, reader)
@@ -198,11 +184,8 @@ def objects_of_link(words: Sequence[str] | Iterator[str], base: str) -> Listing:
     Archives are added, their members are objects too. Flags and what follows `-o` are left out.
     """
     words = list(words)
-    files = [
-        word
-        for index, word in enumerate(words)
-        if not word.startswith(("-", "@")) and (index == 0 or words[index - 1] not in _OUTPUTS)
-    ]
+    pairs = zip(["", *words], words)
+    files = [word for before, word in pairs if not word.startswith(("-", "@")) and before not in _OUTPUTS]
     if any(word in _OUTPUTS or _JOINED_OUTPUT.match(word) for word in words):
         files = [word for word in files if word.endswith(_OBJECT_SUFFIXES + _ARCHIVE_SUFFIXES)]
     return Listing(tuple(BuildObject(word, absolute(base, word), base) for word in files if word))
@@ -248,19 +231,14 @@ def _members(found: BuildObject) -> Sequence[BuildObject]:
         members = list(archive.members(span))
     if archive.is_thin(head):
         folder, stated_folder = os.path.dirname(found.path), os.path.dirname(found.stated)
-        return [
-            BuildObject(os.path.join(stated_folder, member.name), absolute(folder, member.name), found.directory)
-            for member in members
-        ]
-    times = Counter(member.name for member in members)
+        places = ((os.path.join(stated_folder, one.name), absolute(folder, one.name)) for one in members)
+        return [BuildObject(stated, path, found.directory) for stated, path in places]
+    times = Counter(one.name for one in members)
+    # As lld names them, but the offset, which depends on other members, only for members of one name.
+    labels = [f"({one.name} at {one.header})" if times[one.name] > 1 else f"({one.name})" for one in members]
     return [
-        dataclasses.replace(
-            found,
-            member=(member.start, member.size),
-            # As lld names them, but the offset, which depends on other members, only for members of one name.
-            member_label=f"({member.name}{f' at {member.header}' if times[member.name] > 1 else ''})",
-        )
-        for member in members
+        dataclasses.replace(found, member=(one.start, one.size), member_label=label)
+        for one, label in zip(members, labels)
     ]
 
 
@@ -277,20 +255,26 @@ def named(objects: Iterable[BuildObject], base: str | None) -> tuple[list[tuple[
     for found in objects:
         name = _name(found, base)
         if name is None:
-            omissions.append(_outside(found))
+            # The report holds no path of this machine; a name that leads out is shown by its last part.
+            shown, reason = os.path.basename(found.stated) or "?", "lies outside the directory that names count from"
+            omissions.append(Omission(shown, Kind.NAME_OUTSIDE, reason))
         elif (place := (found.path, found.member)) in by_name[name]:
             omissions.append(Omission(name, Kind.LISTED_AGAIN, "the input lists it more than once"))
         else:
             by_name[name][place] = found
-    result = []
+    result: dict[str, BuildObject] = {}
     for name, namesakes in by_name.items():
-        if len(namesakes) == 1:
-            result += [(name, found) for found in namesakes.values()]
-            continue
-        renamed, refused = _told_apart(name, list(namesakes.values()), by_name.keys())
-        result += renamed
-        omissions += refused
-    return sorted(result, key=lambda pair: pair[0]), omissions
+        # Objects of one name below directories of their own are named relative to what these have in common.
+        shared = os.path.commonpath([found.directory for found in namesakes.values()])
+        for found in sorted(namesakes.values(), key=lambda one: (one.path, one.member or (0, 0))):
+            folder = os.path.relpath(found.directory, shared)
+            longer = name if folder == "." else f"{folder}/{name}"
+            if longer in result or (folder != "." and longer in by_name):
+                reason = "another object has the same path in its own directory"
+                omissions.append(Omission(longer, Kind.NAME_TAKEN, reason))
+            else:
+                result[longer] = found
+    return sorted(result.items()), omissions
 
 
 def _name(found: BuildObject, base: str | None) -> str | None:
@@ -298,35 +282,5 @@ def _name(found: BuildObject, base: str | None) -> str | None:
     place = os.path.normpath(os.path.join(found.directory, found.stated))
     candidates = [os.path.normpath(found.stated)]
     candidates += [os.path.relpath(place, directory) for directory in (found.directory, base) if directory is not None]
-    for candidate in candidates:
-        if _is_inside(candidate + found.member_label):
-            return candidate + found.member_label
-    return None
-
-
-def _is_inside(name: str) -> bool:
-    return name != "." and contained_files.refusal(name) is None
-
-
-def _told_apart(
-    name: str, namesakes: Sequence[BuildObject], taken: Container[str]
-) -> tuple[list[tuple[str, BuildObject]], list[Omission]]:
-    """Names for objects that all are `name` below directories of their own: relative to what these have in common."""
-    shared = os.path.commonpath([found.directory for found in namesakes])
-    result: list[tuple[str, BuildObject]] = []
-    omissions: list[Omission] = []
-    for found in sorted(namesakes, key=lambda one: (one.path, one.member or (0, 0))):
-        folder = os.path.relpath(found.directory, shared)
-        longer = name if folder == "." else f"{folder}/{name}"
-        if longer in (other for other, _ in result) or (folder != "." and longer in taken):
-            omissions.append(Omission(longer, Kind.NAME_TAKEN, "another object has the same path in its own directory"))
-        else:
-            result.append((longer, found))
-    return result, omissions
-
-
-def _outside(found: BuildObject) -> Omission:
-    # The report holds no path of this machine; a name that leads out is shown by its last part.
-    return Omission(
-        os.path.basename(found.stated) or "?", Kind.NAME_OUTSIDE, "lies outside the directory that names count from"
-    )
+    names = (candidate + found.member_label for candidate in candidates)
+    return next((name for name in names if name != "." and contained_files.refusal(name) is None), None)

@@ -21,14 +21,12 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class ModuleContent:
-    """What `CorpusWriter.add` takes of a module, besides name and licence; and what its build says about it.
-
-    Attributes: properties: of the recorded command, of which `command` may not have all options, and of the bitcode.
-    """
+    """What `CorpusWriter.add` takes of a module, besides name and licence; and what its build says about it."""
 
     bitcode: bytes
     command: tuple[str, ...] | None
     thinlto_index: bytes | None = None
+    #: Of the recorded command, of which `command` may not have all options, and of the bitcode.
     properties: Mapping[Property, str] = dataclasses.field(default_factory=dict)
 
 
@@ -38,32 +36,27 @@ ModuleReader = Callable[[str, BuildObject], ModuleContent]
 
 @dataclasses.dataclass(frozen=True)
 class EmbeddedModules:
-    """Modules that clang embedded in object files.
-
-    Attributes:
-      add_file: carries a file that a command reads into the corpus, see `CorpusWriter.add_file`.
-      roots: where files must lie that a command names.
-      command_filter: only modules one of whose recorded arguments it is found in; None: all.
-      distributed: the commands name ThinLTO indices, which belong to the modules.
-    """
+    """Modules that clang embedded in object files."""
 
     read_sections: SectionReader
+    #: Carries a file that a command reads into the corpus, see `CorpusWriter.add_file`.
     add_file: Callable[[pathlib.Path], str]
+    #: Where files must lie that a command names.
     roots: FileRoots
+    #: Only modules one of whose recorded arguments it is found in; None: all.
     command_filter: re.Pattern[str] | None = None
+    #: The commands name ThinLTO indices, which belong to the modules.
     distributed: bool = False
 
     def __call__(self, name: str, found: BuildObject) -> ModuleContent:
         with object_file.opened(found.path) as span:
-            if found.member is None:
-                embedded = self.read_sections(span, found.path)
-            else:
-                embedded = self.read_sections(span.part(*found.member), None)
+            part, path = (span, found.path) if found.member is None else (span.part(*found.member), None)
+            embedded = self.read_sections(part, path)
         if not embedded.bitcode:
             raise LeftOut(Kind.NO_BITCODE, "has no bitcode section, or an empty one")
         if not bitcode.is_bitcode(embedded.bitcode):
-            reason = f"has a bitcode section without bitcode in its {len(embedded.bitcode)} bytes"
-            raise LeftOut(Kind.NO_BITCODE, reason)
+            size = len(embedded.bitcode)
+            raise LeftOut(Kind.NO_BITCODE, f"has a bitcode section without bitcode in its {size} bytes")
         if (count := bitcode.module_count(embedded.bitcode)) > 1:
             raise LeftOut(Kind.SEVERAL_MODULES, f"holds {count} modules: extract from the objects it was merged from")
         if bitcode.holds_itself(embedded.bitcode):
@@ -74,21 +67,17 @@ class EmbeddedModules:
         recorded = CompileCommand(split_command(embedded.command))
         if self.command_filter is not None and not any(map(self.command_filter.search, recorded)):
             raise LeftOut(Kind.FILTERED_OUT, "no argument matches --cmd_filter")
-        index = _index_of(recorded, found.directory, self.roots) if self.distributed else None
-        command = self._portable(recorded, name, found.directory)
-        found_properties = properties.of_module(recorded, embedded.bitcode, self.distributed)
-        return ModuleContent(embedded.bitcode, command, index, found_properties)
-
-    def _portable(self, recorded: CompileCommand, name: str, directory: str) -> tuple[str, ...]:
+        directory = found.directory
+        index = _index_of(recorded, directory, self.roots) if self.distributed else None
+        add_file, module_name = self.roots.guarded(self.add_file), name if self.distributed else None
         try:
-            options = self_contained_command(
-                recorded, pathlib.Path(directory), self.roots.guarded(self.add_file), name if self.distributed else None
-            )
+            options = self_contained_command(recorded, pathlib.Path(directory), add_file, module_name)
         except RunError as error:
             kind = Kind.FILE_OUTSIDE if isinstance(error, FileOutside) else Kind.NOT_PORTABLE
             raise LeftOut(kind, f"{error.subject}: {error.wrong}".replace(directory + "/", "")) from error
+        found_properties = properties.of_module(recorded, embedded.bitcode, self.distributed)
         # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
-        return ("-cc1", *options, "-emit-obj")
+        return ModuleContent(embedded.bitcode, ("-cc1", *options, "-emit-obj"), index, found_properties)
 
 
 def local_thinlto_module(name: str, found: BuildObject) -> ModuleContent:

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -15,8 +16,8 @@ from collections.abc import Callable, Collection, Iterator
 
 from mlgo.corpus import bitcode, elf
 from mlgo.corpus.extraction import archive
+from mlgo.corpus.extraction.archive import Span
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
-from mlgo.corpus.extraction.span import Span
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import open_regular
@@ -27,18 +28,17 @@ _MOST_BYTES = 16 << 20
 
 # Far longer than any object needs; stops a tool that hangs.
 _TIMEOUT_SECONDS = 600
-_NOT_FOUND = "not found"
 
 
 @dataclasses.dataclass(frozen=True)
 class SectionNames:
     """The sections that clang writes (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp, embedBitcodeInModule)."""
 
-    bitcode: str
-    command: str
+    bitcode: str = ".llvmbc"
+    command: str = ".llvmcmd"
 
 
-DEFAULT_NAMES = SectionNames(".llvmbc", ".llvmcmd")
+DEFAULT_NAMES = SectionNames()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,10 +55,7 @@ SectionReader = Callable[[Span, str | None], Embedded]
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[Span]:
-    """The file at `path`.
-
-    Raises: LeftOut: it does not exist, or is no file that can be read.
-    """
+    """The file at `path`. Raises: LeftOut: it does not exist, or is no file that can be read."""
     try:
         with open_regular(path) as descriptor:
             yield Span(descriptor, 0, os.fstat(descriptor).st_size)
@@ -73,47 +70,38 @@ def embedded(span: Span, names: SectionNames = DEFAULT_NAMES) -> Embedded:
     head = span.head(32)
     if not head.startswith(elf.MAGIC):
         raise _no_object(span, head)
-    wanted = {"bitcode": os.fsencode(names.bitcode), "command": os.fsencode(names.command)}
-    found = _elf_sections(span, set(wanted.values()))
-    return Embedded(found.get(wanted["bitcode"]), found.get(wanted["command"]))
-
-
-def _elf_sections(span: Span, wanted: Collection[bytes]) -> dict[bytes, bytes]:
-    """The first section of each wanted name that there is. Raises: LeftOut: the file is linked, or is damaged."""
     try:
         file = elf.ElfFile(span.read)
         if file.kind in (elf.ET_EXEC, elf.ET_DYN):
             reason = "is a linked program or library: its modules are in the objects it was linked from"
             raise LeftOut(Kind.NO_OBJECT, reason)
-        names = _offsets(file.section_names(), wanted)
-        found: dict[bytes, bytes] = {}
+        wanted = _offsets(file.section_names(), {names.bitcode, names.command})
+        found: dict[str, bytes] = {}  # The first of each name.
         for section in file.sections:
-            name = names.get(section.name)
+            name = wanted.get(section.name)
             if name is not None and name not in found:
                 if section.flags & elf.SHF_COMPRESSED:
-                    reason = f"has a compressed section {name.decode('ascii', 'replace')}"
-                    raise LeftOut(Kind.UNREADABLE_OBJECT, reason)
+                    raise LeftOut(Kind.UNREADABLE_OBJECT, f"has a compressed section {name}")
                 found[name] = file.content(section)
-        return found
+        return Embedded(found.get(names.bitcode), found.get(names.command))
     except elf.ElfError as error:
         raise LeftOut(Kind.UNREADABLE_OBJECT, str(error)) from error
 
 
-def _offsets(names: bytes, wanted: Collection[bytes]) -> dict[int, bytes]:
+def _offsets(names: bytes, wanted: Collection[str]) -> dict[int, str]:
     """Offset in the string table → the wanted name that starts there. Searching beats decoding thousands of names."""
-    found = {}
-    for name in wanted:
-        position = names.find(name + b"\0")
-        while position >= 0:
-            found[position] = name
-            position = names.find(name + b"\0", position + 1)
-    return found
+    return {
+        match.start(): name for name in wanted for match in re.finditer(re.escape(os.fsencode(name) + b"\0"), names)
+    }
 
 
 def _no_object(span: Span, head: bytes) -> LeftOut:
     if bitcode.is_bitcode(head):
-        large = span.size > _MOST_BYTES
-        return _bitcode_file(bitcode.THIN if large else bitcode.lto_kind(span.read(0, span.size)))
+        lto = bitcode.THIN if span.size > _MOST_BYTES else bitcode.lto_kind(span.read(0, span.size))
+        if lto is None:
+            return LeftOut(Kind.BITCODE_FILE, "is bitcode itself, as -emit-llvm makes it")
+        kind = Kind.LTO_OBJECT if lto == bitcode.THIN else Kind.FULL_LTO_OBJECT
+        return LeftOut(kind, f"is bitcode itself, as -flto={lto} makes it")
     if archive.is_archive(head):
         return LeftOut(Kind.UNREADABLE_OBJECT, "is an archive where an object should be")
     if not head:
@@ -123,13 +111,6 @@ def _no_object(span: Span, head: bytes) -> LeftOut:
     return LeftOut(Kind.UNREADABLE_OBJECT, "is no ELF object; --llvm_objcopy_path reads other formats")
 
 
-def _bitcode_file(lto: str | None) -> LeftOut:
-    if lto is None:
-        return LeftOut(Kind.BITCODE_FILE, "is bitcode itself, as -emit-llvm makes it")
-    kind = Kind.LTO_OBJECT if lto == bitcode.THIN else Kind.FULL_LTO_OBJECT
-    return LeftOut(kind, f"is bitcode itself, as -flto={lto} makes it")
-
-
 def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionReader:
     """Reads ELF in this process or, with `objcopy`, any format with that tool: a path, or a name in PATH.
 
@@ -137,11 +118,10 @@ def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionRe
     """
     if not objcopy:
         return lambda span, path: embedded(span, names)
-    program = shutil.which(objcopy)
-    if program is None:
+    if (found := shutil.which(objcopy)) is None:
         wrong = "is no program"
         raise RunError(f"--llvm_objcopy_path={objcopy}", wrong, "leave the flag out: sections are then read directly")
-    program = os.path.abspath(program)
+    program = os.path.abspath(found)
 
     def read(span: Span, path: str | None) -> Embedded:
         with tempfile.TemporaryDirectory(prefix="extract_ir.") as folder:
@@ -158,14 +138,10 @@ def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionRe
 def _dump(tool: str, section: str, path: str, folder: str) -> bytes | None:
     target = os.path.join(folder, "section")
     command = [tool, f"--dump-section={section}={target}", path, "/dev/null"]
+    null = subprocess.DEVNULL
     try:
         done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
+            command, stdin=null, stdout=null, stderr=subprocess.PIPE, timeout=_TIMEOUT_SECONDS, check=False
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise LeftOut(Kind.OBJCOPY_FAILED, f"llvm-objcopy did not run: {type(error).__name__}") from error
@@ -175,6 +151,6 @@ def _dump(tool: str, section: str, path: str, folder: str) -> bytes | None:
         os.unlink(target)
         return content
     message = os.fsdecode(done.stderr).strip().replace(path, "the object")
-    if _NOT_FOUND in message and section in message:
+    if "not found" in message and section in message:
         return None
     raise LeftOut(Kind.OBJCOPY_FAILED, f"exit code {done.returncode}: {message[:300]}")

@@ -8,9 +8,9 @@ from hypothesis import given, settings, strategies
 
 from mlgo.corpus import bitcode
 from mlgo.corpus.extraction import archive, object_file
+from mlgo.corpus.extraction.archive import Span
 from mlgo.corpus.extraction.object_file import DEFAULT_NAMES, Embedded, SectionNames
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
-from mlgo.corpus.extraction.span import Span
 from mlgo.corpus.extraction.testing import toolbox
 
 SOURCE = "int f(int x) { return x * 3; }\n"

@@ -1,12 +1,16 @@
-"""Command lines as text: what a shell or a GNU response file makes of blanks, quotes and backslashes."""
+"""Commands of builds as text: what a shell or a GNU response file makes of blanks, quotes and backslashes, and the
+entries of a compile_commands.json (https://clang.llvm.org/docs/JSONCompilationDatabase.html)."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
+from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import read_regular
 
@@ -32,9 +36,8 @@ _MOST_WORDS = 2_000_000
 
 def split_shell(text: str) -> list[str]:
     """Splits a command as a POSIX shell does, without expansions (a `command` of compile_commands.json)."""
-    return _split(
-        text, _SHELL, lambda quoted: _SHELL_ESCAPE.sub(lambda m: m[1].replace("\n", ""), quoted), lambda quoted: quoted
-    )
+    unescaped = functools.partial(_SHELL_ESCAPE.sub, lambda escape: escape[1].replace("\n", ""))
+    return _split(text, _SHELL, unescaped, str)
 
 
 def split_response(text: str) -> list[str]:
@@ -46,9 +49,7 @@ def split_response(text: str) -> list[str]:
 def expand_response_files(arguments: Iterable[str], read: Callable[[str], str | None]) -> Iterator[str]:
     """`arguments` with each `@file` replaced by what is in the file; one that cannot be read stays, as clang has it.
 
-    Args:
-      read: the text of a response file by the name after the `@`; None: there is none.
-
+    Args: read: the text of a response file by the name after the `@`; None: there is none.
     Raises: RunError: a file names itself, directly or not, or there are too many files or words.
     """
     files = words = 0
@@ -120,3 +121,56 @@ def _split(
     if current is not None:
         arguments.append("".join(current))
     return arguments
+
+
+@dataclasses.dataclass(frozen=True)
+class DatabaseEntry:
+    """A command of a build."""
+
+    #: Folder in which it runs, absolute.
+    directory: str
+    #: With the compiler, response files expanded.
+    words: tuple[str, ...]
+    #: What it compiles, absolute; None: the entry does not say.
+    source: str | None
+    #: The object, as the command or the entry names it; None: it writes none.
+    output: str | None
+
+
+def read_entry(entry: Any, base: str, reader: Callable[[str], Callable] = response_file_reader) -> DatabaseEntry | str:
+    """The command of one entry of a compile_commands.json; a text: why there is none.
+
+    Args:
+      base: folder that a relative `directory` is relative to.
+      reader: folder -> what gives the text of response files named there.
+    """
+    reason = _unusable_entry(entry)
+    if reason is not None:
+        return reason
+    directory = os.path.normpath(os.path.join(base, entry["directory"]))
+    words = entry.get("arguments")
+    if words is None:
+        words = split_shell(entry["command"])
+    try:
+        words = tuple(expand_response_files(words, reader(directory)))
+    except RunError as error:
+        return f"{error.subject} {error.wrong}"
+    output = output_of(words, entry.get("file")) or entry.get("output")
+    source = os.path.normpath(os.path.join(directory, entry["file"])) if entry.get("file") else None
+    return DatabaseEntry(directory, words, source, output if output and output not in ("-", os.devnull) else None)
+
+
+def _unusable_entry(entry: Any) -> str | None:
+    if not isinstance(entry, dict):
+        return "it is not an object"
+    for key in ("directory", "file", "output", "command"):
+        if entry.get(key) is not None and not isinstance(entry[key], str):
+            return f"its `{key}` is not text"
+    if not entry.get("directory"):
+        return "it has no `directory`"
+    words = entry.get("arguments")
+    if words is None and entry.get("command") is None:
+        return "it has neither `command` nor `arguments`"
+    if words is not None and not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
+        return "its `arguments` are not a list of texts"
+    return None

@@ -3,7 +3,6 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.properties import Property, by_property
@@ -17,16 +16,11 @@ _EXAMPLES = 3
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """The result for every object of an input.
-
-    Attributes:
-      modules: names of the corpus's modules, sorted.
-      omissions: every object that gave none, sorted.
-      properties: what sets modules apart from ordinary code, by module; only those that have some.
-    """
+    """The result for every object of an input: names of the modules, and the objects that gave none, both sorted."""
 
     modules: tuple[str, ...]
     omissions: tuple[Omission, ...]
+    #: What sets modules apart from ordinary code, by module; only those that have some.
     properties: Mapping[str, Mapping[Property, str]] = dataclasses.field(default_factory=dict)
 
     @property
@@ -40,44 +34,33 @@ class Report:
 
     @staticmethod
     def of(
-        written: WrittenCorpus,
-        omissions: Sequence[Omission],
-        properties: Mapping[str, Mapping[Property, str]] = MappingProxyType({}),
+        written: WrittenCorpus, omissions: Sequence[Omission], properties: Mapping[str, Mapping[Property, str]]
     ) -> "Report":
         """The report of the writer's result, the omissions before it, and properties of all that was written."""
-        duplicates = [
-            Omission(duplicate.name, Kind.DUPLICATE, f"equals {duplicate.same_as}") for duplicate in written.duplicates
-        ]
+        duplicates = [Omission(one.name, Kind.DUPLICATE, f"equals {one.same_as}") for one in written.duplicates]
         everything = sorted([*omissions, *duplicates], key=lambda one: (one.name, one.kind.word, one.reason))
         kept = {name: properties[name] for name in written.modules if properties.get(name)}
         return Report(written.modules, tuple(everything), kept)
 
     def to_json(self) -> dict[str, object]:
         """The content of extraction_report.json: no path of this machine, no time, equal for equal input."""
-        counts = self._counts()
         properties = {kind.name: names for kind, names in by_property(self.properties).items()}
         return {
             **({"properties": properties} if properties else {}),
             "objects": self.objects,
             "modules": len(self.modules),
             "failures": len(self.failures),
-            "counts": {kind.word: counts[kind] for kind in Kind if counts[kind]},
-            "left_out": [
-                {"name": omission.name, "kind": omission.kind.word, "reason": omission.reason}
-                for omission in self.omissions
-            ],
+            "counts": {kind.word: len(found) for kind, found in self._by_kind().items()},
+            "left_out": [{"name": one.name, "kind": one.kind.word, "reason": one.reason} for one in self.omissions],
         }
 
     def lines(self) -> list[str]:
         """A line per kind that occurred, with examples."""
-        counts = self._counts()
         lines = []
-        for kind in Kind:
-            if not counts[kind]:
-                continue
-            names = [printable(omission.name) for omission in self.omissions if omission.kind is kind]
-            more = ", ..." if len(names) > _EXAMPLES else ""
-            lines.append(f"  {counts[kind]:,} {kind.description}: {', '.join(names[:_EXAMPLES])}{more}")
+        for kind, found in self._by_kind().items():
+            names = ", ".join(printable(omission.name) for omission in found[:_EXAMPLES])
+            more = ", ..." if len(found) > _EXAMPLES else ""
+            lines.append(f"  {len(found):,} {kind.description}: {names}{more}")
         return lines
 
     def check(self, max_failures: int | None) -> None:
@@ -92,13 +75,14 @@ class Report:
             remedy = "see extraction_report.json; the corpus has no description yet, a higher limit writes one"
             raise RunError(f"--max_failures={max_failures}", f"{wrong} {named}", remedy, ExitCode.TOO_MANY_FAILURES)
 
-    def _counts(self) -> Counter:
-        return Counter(omission.kind for omission in self.omissions)
+    def _by_kind(self) -> dict[Kind, list[Omission]]:
+        found = {kind: [one for one in self.omissions if one.kind is kind] for kind in Kind}
+        return {kind: omissions for kind, omissions in found.items() if omissions}
 
     def _remedy(self) -> str:
         if not self.omissions:
             return "Check --input and --input_type"
-        kind = self._counts().most_common(1)[0][0]
+        kind = Counter(omission.kind for omission in self.omissions).most_common(1)[0][0]
         return {
             Kind.NO_BITCODE: "Compile with -Xclang -fembed-bitcode=all and extract again",
             Kind.MISSING_OBJECT: "Build first; if the objects exist, give the folder of their paths as --obj_base_dir",

@@ -23,22 +23,12 @@ _COMPILERS = ("clang", "clang++")
 
 
 @dataclasses.dataclass(frozen=True)
-class Tools:
-    """Programs, by absolute path."""
-
-    gn: pathlib.Path
-    ninja: pathlib.Path
-
-
-@dataclasses.dataclass(frozen=True)
 class Configured:
-    """A project that gn configures.
-
-    Attributes: environment: the whole environment of the build.
-    """
+    """A project that gn has configured."""
 
     layout: Layout
-    tools: Tools
+    ninja: pathlib.Path
+    #: The whole environment of the build.
     environment: Mapping[str, str]
 
 
@@ -56,45 +46,30 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
     return {**ours, **given}
 
 
-def generate(configured: Configured, root_target: str) -> None:
-    """`gn gen` of the root target and its dependencies. Raises: RunError: gn does not run or fails; with its output."""
-    layout = configured.layout
-    command = [configured.tools.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{root_target}"]
-    done = _run(command, layout.build, configured.environment)
-    if done.returncode:
-        remedy = "Add a missing file to the tree's paths, or correct targets or gn arguments"
-        raise RunError(f"gn gen of //{root_target}", f"failed:\n{_tail(done.stdout)}\n", remedy)
-
-
 def compile_target(configured: Configured, target: str, jobs: int, ninja_file: str = _NINJA_FILE) -> None:
-    """Builds `target`, and reuses the objects of an earlier run.
-
-    Args: jobs: commands at a time. ninja_file: in the build folder, knows the target.
-    Raises: RunError: a command fails; with its output.
-    """
-    ninja, log = configured.tools.ninja, configured.layout.work / _NINJA_LOG
-    build = configured.layout.build
+    """Builds `target`, which `ninja_file` in the build folder knows, by `jobs` commands at a time; objects of an earlier
+    run are reused. Raises: RunError: a command fails; with its output."""
+    log, build = configured.layout.work / _NINJA_LOG, configured.layout.build
     with open(log, "wb") as file:
-        command = [ninja, "-C", build, "-f", ninja_file, "-j", jobs, target]
+        command = [configured.ninja, "-C", build, "-f", ninja_file, "-j", jobs, target]
         done = _run(command, build, configured.environment, file.fileno())
     if done.returncode:
+        said = log.read_bytes()
+        failures = _shown(said[max(said.find(b"FAILED: "), 0) :])
         remedy = "Correct gn arguments or tree and build again: compiled objects are kept"
-        raise RunError(f"ninja {target} ({log})", f"failed:\n{_tail(_failures(log.read_bytes()))}\n", remedy)
+        raise RunError(f"ninja {target} ({log})", f"failed:\n{failures}\n", remedy)
 
 
 def commands(configured: Configured, target: str) -> list[str]:
     """The shell commands of a full build of `target` by ninja, in an order in which they can run.
 
-    Raises: RunError: ninja does not run, or does not know the target.
+    Raises: RunError: ninja does not run, or does not know the target; so do the functions below.
     """
     return _answer(configured, "commands", target)
 
 
 def inputs(configured: Configured, target: str) -> list[str]:
-    """All files that a full build of `target` reads or makes, by path from the build folder.
-
-    Raises: RunError: as of `commands`.
-    """
+    """All files that a full build of `target` reads or makes, by path from the build folder."""
     # Ninja quotes each for a shell.
     return [" ".join(shlex.split(line)) for line in _answer(configured, "inputs", target)]
 
@@ -103,36 +78,27 @@ def query(configured: Configured, files: Sequence[str]) -> list[str]:
     """What ninja says about files that the build makes: for each, what it is made from, and what is made from it.
 
     One question for all: ninja reads the whole build for every answer, which takes half a minute for a browser's.
-
-    Raises: RunError: as of `commands`.
     """
     return _answer(configured, "query", *files)
 
 
 def _answer(configured: Configured, tool: str, *targets: str) -> list[str]:
     build = configured.layout.build
-    done = _run([configured.tools.ninja, "-C", build, "-t", tool, *targets], build, configured.environment)
+    done = _run([configured.ninja, "-C", build, "-t", tool, *targets], build, configured.environment)
     if done.returncode:
-        wrong = f"failed:\n{_tail(done.stdout)}\n"
+        wrong = f"failed:\n{_shown(done.stdout)}\n"
         raise RunError(f"ninja -t {tool} {targets[0]}", wrong, "Name a target of the project")
     return done.stdout.decode("utf-8", "surrogateescape").splitlines()
 
 
-def _failures(log: bytes) -> bytes:
-    """The log from its first failure on."""
-    place = log.find(b"FAILED: ")
-    return log[max(place, 0) :]
-
-
-def _tail(output: bytes) -> str:
-    lines = output.decode("utf-8", "replace").strip().splitlines()
-    return "\n".join(lines[:_SHOWN_LINES])
+def _shown(output: bytes) -> str:
+    return "\n".join(output.decode("utf-8", "replace").strip().splitlines()[:_SHOWN_LINES])
 
 
 def _run(
     command: Sequence[object], where: pathlib.Path, environment: Mapping[str, str], output: int = subprocess.PIPE
 ) -> subprocess.CompletedProcess:
-    """Runs a program of the toolchain. Args: output: descriptor for what it says. Raises: RunError: it does not run."""
+    """Runs a program of the toolchain. Raises: RunError: it does not run."""
     words, environment = [str(word) for word in command], dict(environment)
     none, errors = subprocess.DEVNULL, subprocess.STDOUT
     try:
@@ -164,58 +130,47 @@ def libraries(lines: Sequence[str]) -> list[str]:
     return [word for word in link_words(lines) if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
 
 
-def explicit_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
-    """File -> its explicit inputs, not those behind | and ||, in the order in which `ninja -t query` shows them."""
-    return {file: [path for bar, path in found if not bar] for file, found in _inputs(lines).items()}
-
-
-def all_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
-    """File -> all its inputs, as `ninja -t query` shows them: what must be there before it is made."""
-    return {file: [path for _, path in found] for file, found in _inputs(lines).items()}
-
-
-def _inputs(lines: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """File -> for each input "", "| " (implicit) or "|| " (order only), and its path."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    inputs: list[tuple[str, str]] = []
+def inputs_in(lines: Sequence[str], only_explicit: bool = False) -> dict[str, list[str]]:
+    """File -> its inputs in the order of `ninja -t query`, which shows explicit ones without a bar, implicit ones
+    behind "| ", and behind "|| " what must only be there before it is made."""
+    found: dict[str, list[str]] = {}
+    inputs: list[str] = []
     kind = ""
     for line in lines:
         if not line.startswith(" "):
             inputs = found.setdefault(line.removesuffix(":"), [])
         elif not line.startswith("    "):
             kind = line.strip()
-        elif kind.startswith("input:"):
-            path = line[4:].removeprefix("|").removeprefix("|").removeprefix(" ")
-            inputs.append((line[4:].removesuffix(path), path))
+        elif kind.startswith("input:") and not (only_explicit and line[4:].startswith("|")):
+            inputs.append(line[4:].removeprefix("|").removeprefix("|").removeprefix(" "))
     return found
 
 
 @dataclasses.dataclass(frozen=True)
 class Project:
-    """Attributes:
-    tree: its root folder; is not written to.
-    tools: gn and ninja.
-    python: the interpreter of the project's scripts.
-    arguments: of gn, values as gn writes them.
-    environment: of gn and ninja, besides PATH and the locale.
-    toolchain: names below //mlgo_toolchain and the files or folders they refer to.
-    path: folders below //mlgo_toolchain with programs that are started by name.
-    fingerprints: small files that change when tree or toolchain change.
-    placed: paths from the project's root and the files or folders that the build finds there besides the tree's.
-    copied: folders of the tree of which the build sees copies instead of links: scripts there that compare where they
-      lie with paths in the build would be led into the tree.
-    """
+    """A project that gn can configure, and the programs that do it."""
 
+    #: Its root folder; is not written to.
     tree: pathlib.Path
-    tools: Tools
+    gn: pathlib.Path
+    ninja: pathlib.Path
+    #: The interpreter of the project's scripts.
     python: pathlib.Path
+    #: Of gn, values as gn writes them.
     arguments: Mapping[str, str]
+    #: Of gn and ninja, besides PATH and the locale.
     environment: Mapping[str, str]
+    #: Names below //mlgo_toolchain and the files or folders they refer to.
     toolchain: Mapping[str, pathlib.Path]
+    #: Folders below //mlgo_toolchain with programs that are started by name.
     path: Sequence[str]
+    #: Small files that change when tree or toolchain change.
     fingerprints: Sequence[pathlib.Path]
-    placed: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
-    copied: Sequence[str] = ()
+    #: Paths from the project's root and the files or folders that the build finds there besides the tree's.
+    placed: Mapping[str, pathlib.Path]
+    #: Folders of the tree of which the build sees copies instead of links: scripts there that compare where they lie
+    #: with paths in the build would be led into the tree.
+    copied: Sequence[str]
 
 
 def configure(
@@ -246,22 +201,17 @@ def configure(
         **({"placed": sorted(project.placed)} if project.placed else {}),
         **({"copied": sorted(project.copied)} if project.copied else {}),
     }
-    layout = source_root.prepare(
-        work.absolute(),
-        project.tree.absolute(),
-        project.toolchain,
-        contents,
-        fingerprints,
-        project.placed,
-        project.copied,
-    )
-    source_root.add_programs(
-        layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]}
-    )
+    tree, placed, copied = project.tree.absolute(), project.placed, project.copied
+    layout = source_root.prepare(work.absolute(), tree, project.toolchain, contents, fingerprints, placed, copied)
+    source_root.add_programs(layout, {"python3": project.python.absolute(), "ninja": project.ninja.absolute()})
     environment = environment_of(layout, project.path, project.environment)
-    configured = Configured(layout, project.tools, environment)
-    generate(configured, source_root.GROUP if library_flags is None else source_root.LIBRARY)
-    return configured
+    target = source_root.GROUP if library_flags is None else source_root.LIBRARY
+    command = [project.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{target}"]
+    done = _run(command, layout.build, environment)
+    if done.returncode:
+        remedy = "Add a missing file to the tree's paths, or correct targets or gn arguments"
+        raise RunError(f"gn gen of //{target}", f"failed:\n{_shown(done.stdout)}\n", remedy)
+    return Configured(layout, project.ninja, environment)
 
 
 def project_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]) -> Project:
@@ -276,7 +226,8 @@ def project_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]
 
     return Project(
         tree=locate(content["tree"]),
-        tools=Tools(locate(content["gn"]), locate(content["ninja"])),
+        gn=locate(content["gn"]),
+        ninja=locate(content["ninja"]),
         python=locate(content["python"]),
         arguments=content["gn_args"],
         environment=content["env"],

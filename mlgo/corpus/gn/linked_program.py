@@ -25,10 +25,8 @@ _LIBRARY_SUFFIXES = (_ARCHIVE_SUFFIX, ".rlib")
 _MODULE_SUFFIX = ".bc"
 #: Options of the preprocessor and the front end, and paths of this machine's build, which mean nothing to a module.
 _DROPPED = ("-D", "-I", "-U", "-W", "-std=", "-isystem", "--sysroot=", "--target=", "-fmodule-name=", "-nostdinc")
-#: Options of the assembler are given through the driver.
-_KEPT = ("-Wa,",)
-#: Those of _DROPPED whose value may be a word of its own.
-_WITH_VALUE = frozenset(("-D", "-I", "-U", "-isystem"))
+#: Dropped with the next word: those of them whose value may be a word of its own, and what the entry has anyway.
+_WITH_VALUE = frozenset(("-D", "-I", "-U", "-isystem", "-c", "-o"))
 
 
 def link_name(program: str) -> str:
@@ -37,11 +35,7 @@ def link_name(program: str) -> str:
 
 
 def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pathlib.Path) -> None:
-    """Writes the folder `output` of `program`, which is built.
-
-    Args:
-      program: its path in the build folder.
-      corpus: the folder of the corpus that was extracted from this build.
+    """Writes the folder `output` of `program`, a path in the build folder, of whose build `corpus` was extracted.
 
     Raises: RunError: ninja does not link it.
     """
@@ -50,10 +44,11 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
         raise RunError(f"program {program}", f"is not in {build}", "Name a program that the targets link")
 
     def inputs_of(paths: Sequence[str]) -> dict[str, list[str]]:
-        return gn_build.explicit_inputs(gn_build.query(configured, paths))
+        return gn_build.inputs_in(gn_build.query(configured, paths), only_explicit=True)
 
     lines = gn_build.commands(configured, program)
-    compiles = _compiles(lines)
+    found = [entry["arguments"] for entry in gn_build.compile_entries(lines, ".")]
+    compiles = {words[words.index("-o") + 1]: words for words in found}  # By their objects.
     objects = objects_of(program, inputs_of)
     modules = [path for path in objects if path in compiles and (corpus / (path + _MODULE_SUFFIX)).is_file()]
     others = [path for path in objects if path not in modules]
@@ -69,12 +64,6 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
         files.write_json_atomically(folder / DATABASE, entries)
 
 
-def _compiles(lines: Sequence[str]) -> dict[str, list[str]]:
-    """Object -> the words of its compile, of all that ninja runs."""
-    found = [entry["arguments"] for entry in gn_build.compile_entries(lines, ".")]
-    return {words[words.index("-o") + 1]: words for words in found}
-
-
 def objects_of(program: str, inputs_of: Callable[[Sequence[str]], Mapping[str, Sequence[str]]]) -> list[str]:
     """The objects that `program` is linked from, in order; an archive that the build makes counts as its objects.
 
@@ -86,7 +75,6 @@ def objects_of(program: str, inputs_of: Callable[[Sequence[str]], Mapping[str, S
         inputs |= inputs_of(asked)
         named = dict.fromkeys(path for made in asked for path in inputs[made] if path.endswith(_ARCHIVE_SUFFIX))
         asked = [path for path in named if path not in inputs]
-
     found: dict[str, None] = {}
 
     def add(path: str) -> None:
@@ -105,16 +93,11 @@ def module_entry(module: str, arguments: Sequence[str], directory: str) -> dict[
 
     Args: arguments: of the compile of its source. directory: of the modules, from the folder of the database.
     """
-    kept = [arguments[0]]
-    rest = list(arguments[1:])
-    while rest:
-        word = rest.pop(0)
-        if word in ("-c", "-o"):
-            del rest[:1]
-        elif word.startswith(_DROPPED) and not word.startswith(_KEPT):
-            if word in _WITH_VALUE:
-                del rest[:1]
-        else:
+    kept, rest = [arguments[0]], iter(arguments[1:])
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, None)
+        elif not word.startswith(_DROPPED) or word.startswith("-Wa,"):  # Options of the assembler.
             kept.append(word)
     return {"directory": directory, "file": module, "arguments": [*kept, "-x", "ir", "-c", module]}
 

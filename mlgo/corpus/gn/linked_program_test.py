@@ -42,13 +42,13 @@ _QUERIES = {
 class CommandsTest(unittest.TestCase):
     def test_explicit_inputs_are_those_before_the_bars(self):
         self.assertEqual(
-            gn_build.explicit_inputs(_QUERIES["shell"] + _QUERIES["obj/libbase.a"]),
+            gn_build.inputs_in(_QUERIES["shell"] + _QUERIES["obj/libbase.a"], only_explicit=True),
             {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o"], "obj/libbase.a": ["obj/base.o"]},
         )
 
     def test_all_inputs_are_there_before_a_link(self):
         self.assertEqual(
-            gn_build.all_inputs(_QUERIES["shell"]),
+            gn_build.inputs_in(_QUERIES["shell"]),
             {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o", "../../rt.a", "obj/all.stamp"]},
         )
 
@@ -94,8 +94,7 @@ class KeepTest(unittest.TestCase):
         for path, text in contents.items():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).write_text(text)
-        tools = gn_build.Tools(self.folder / "gn", self.folder / "ninja")
-        self.configured = gn_build.Configured(Layout(self.folder), tools, environment={})
+        self.configured = gn_build.Configured(Layout(self.folder), self.folder / "ninja", environment={})
 
     def keep(self, program):
         with (

@@ -35,18 +35,10 @@ _SPECIAL = re.compile(r"[$ :]")
 
 @dataclasses.dataclass(frozen=True)
 class BuildPart:
-    """Part `number` of `count`, from 1. A part depends on the names of the objects alone.
-
-    Raises: RunError: there is no such part.
-    """
+    """Part `number` of `count`, from 1. A part depends on the names of the objects alone."""
 
     number: int
     count: int
-
-    def __post_init__(self):
-        if not 1 <= self.number <= self.count:
-            wrong = "is no part"
-            raise RunError(f"--part={self.number}/{self.count}", wrong, "Give N/M with N from 1 to M, as in --part=1/4")
 
     def of(self, inputs: Iterable[str]) -> list[str]:
         """The objects of this part, sorted: every `count`-th object, so that parts have equal sizes and mixed folders.
@@ -63,7 +55,10 @@ def parse_part(text: str) -> BuildPart | None:
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if not match:
         raise RunError(f"--part={text}", "is not N/M", "Give two numbers, as in --part=1/4")
-    return BuildPart(int(match[1]), int(match[2]))
+    part = BuildPart(int(match[1]), int(match[2]))
+    if not 1 <= part.number <= part.count:
+        raise RunError(f"--part={text}", "is no part", "Give N/M with N from 1 to M, as in --part=1/4")
+    return part
 
 
 def ninja_text(paths: Iterable[str]) -> str:
@@ -80,18 +75,15 @@ def _compile_all(configured: Configured, paths: Sequence[str], jobs: int) -> Non
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="make", description=__doc__, formatter_class=raw)
     add = parser.add_argument
     text = "JSON: what the project is, and what it is configured with (mlgo/corpus/gn/gn_build.py, project_of)"
     add("--project", type=pathlib.Path, required=True, help=text)
     add("--work", type=pathlib.Path, required=True, help="folder for the build")
     add("--output", type=pathlib.Path, required=True, help="folder of the corpus")
     add("--target", action="append", default=[], help="gn label of what the corpus is made of; may be given again")
-    text = (
-        "link the targets with ThinLTO, as a library or as --program, and take the modules as they are after importing"
-    )
+    text = "link the targets with ThinLTO, as a library or as --program, and take modules as they are after importing"
     add("--linked", action="store_true", help=text)
     text = "option of --linked's link, for a project whose links of shared libraries take whole archives themselves"
     default = f"may be given again. Default: {' '.join(source_root.LIBRARY_FLAGS)}"
@@ -134,8 +126,13 @@ def make(flags: argparse.Namespace) -> None:
         "allow_file_root": (project.tree, configured.layout.source, *named),
     }
     if part:
-        objects = _compile_part(configured, part, flags.jobs)
-        extract(Extraction(input=objects, input_type="params", **settings))
+        objects = part.of(gn_build.inputs(configured, source_root.GROUP))
+        if not objects:
+            raise RunError(f"--part={flags.part}", "has no object", "Give fewer parts")
+        _compile_all(configured, objects, flags.jobs)
+        listed = configured.layout.work / "part.params"
+        files.write_atomically(listed, "".join(f"{path}\n" for path in objects).encode("utf-8"))
+        extract(Extraction(input=listed, input_type="params", **settings))
         return
     if flags.linked:
         linked = flags.program or source_root.LIBRARY_FILE
@@ -148,20 +145,6 @@ def make(flags: argparse.Namespace) -> None:
     extract(Extraction(input=configured.layout.build, input_type="directory", **settings))
     if flags.program_output:
         linked_program.keep(configured, flags.program, flags.output, flags.program_output)
-
-
-def _compile_part(configured: Configured, part: BuildPart, jobs: int) -> pathlib.Path:
-    """Builds the objects of a part and what they depend on; returns a file that lists them, one a line.
-
-    Raises: RunError: a command fails, or the part has no object.
-    """
-    objects = part.of(gn_build.inputs(configured, source_root.GROUP))
-    if not objects:
-        raise RunError(f"--part={part.number}/{part.count}", "has no object", "Give fewer parts")
-    _compile_all(configured, objects, jobs)
-    listed = configured.layout.work / "part.params"
-    files.write_atomically(listed, "".join(f"{path}\n" for path in objects).encode("utf-8"))
-    return listed
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -184,18 +167,14 @@ def link_last(configured: Configured, linked: str, jobs: int) -> None:
     Raises: RunError: a command fails, or ninja does not make it.
     """
     build = configured.layout.build
-    (before,) = gn_build.all_inputs(gn_build.query(configured, [linked])).values()
+    (before,) = gn_build.inputs_in(gn_build.query(configured, [linked])).values()
     _compile_all(configured, before, jobs)
     (build / linked).unlink(missing_ok=True)
-    _remove_modules(build)
-    gn_build.compile_target(configured, linked, jobs)
-
-
-def _remove_modules(build: pathlib.Path) -> None:
     for folder, _, names in os.walk(build):
         for name in names:
             if name.endswith((IMPORTED_SUFFIX, INDEX_SUFFIX)):
                 os.unlink(os.path.join(folder, name))
+    gn_build.compile_target(configured, linked, jobs)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,9 @@ LIBRARY_FLAGS = ("-Wl,--whole-archive", "-Wl,-Bsymbolic")
 #: Fingerprints of a work folder's inputs; an interrupted build is resumed only with the same.
 _KEY_FILE = "fingerprints.json"
 
+#: What is placed in the project: name of a file or folder -> what is placed below it.
+_Places = dict[str, "_Places"]
+
 
 def args_text(arguments: Mapping[str, str]) -> str:
     """args.gn, sorted by name.
@@ -48,8 +51,8 @@ def args_text(arguments: Mapping[str, str]) -> str:
     """
     for name, value in arguments.items():
         if not _ARGUMENT.fullmatch(name):
-            wrong = "is no name of an argument"
-            raise RunError(f"gn argument {name!r}", wrong, "give NAME=VALUE, as in use_thin_lto=true")
+            remedy = "give NAME=VALUE, as in use_thin_lto=true"
+            raise RunError(f"gn argument {name!r}", "is no name of an argument", remedy)
         if not value.strip() or "\n" in value:
             wrong = "has no value on one line"
             raise RunError(f"gn argument {name}={value!r}", wrong, 'give true, false, 2, "text" or [ "a", "b" ]')
@@ -111,8 +114,8 @@ def prepare(
     toolchain: Mapping[str, pathlib.Path],
     contents: Mapping[str, str],
     fingerprints: Mapping[str, object],
-    placed: Mapping[str, pathlib.Path] | None = None,
-    copied: Sequence[str] = (),
+    placed: Mapping[str, pathlib.Path],
+    copied: Sequence[str],
 ) -> Layout:
     """Makes the folder, or reuses it when its fingerprints are equal.
 
@@ -129,9 +132,7 @@ def prepare(
     """
     if not (tree / ".gn").is_file():
         raise RunError(f"tree {tree}", "has no file .gn", "give the root folder of a project that gn configures")
-    entries = sorted(os.listdir(tree))
-    taken = [name for name in ADDED_FOLDERS if name in entries]
-    if taken:
+    if taken := [name for name in ADDED_FOLDERS if name in os.listdir(tree)]:
         wrong = f"has {', '.join(taken)}, which we add"
         raise RunError(f"tree {tree}", wrong, "remove it: it is left by an earlier build")
     layout = Layout(work)
@@ -141,10 +142,10 @@ def prepare(
         shutil.rmtree(work)
     layout.build.mkdir(parents=True, exist_ok=True)
     layout.programs.mkdir(exist_ok=True)
-    _show(layout.source, tree, _Places.of([*(placed or {}), *copied]))
+    _show(layout.source, tree, _places([*placed, *copied]))
     for name in copied:
         _copy(layout.source / name, tree / name)
-    for name, target in (placed or {}).items():
+    for name, target in placed.items():
         _link(layout.source / name, target)
     for name, target in toolchain.items():
         _link(layout.source / TOOLCHAIN_FOLDER / name, target)
@@ -154,40 +155,24 @@ def prepare(
     return layout
 
 
-def add_programs(layout: Layout, programs: Mapping[str, Sequence[pathlib.Path]]) -> None:
-    """Makes each name a program on PATH that starts the words given."""
-    for name, command in programs.items():
-        words = shlex.join(map(str, command))
+def add_programs(layout: Layout, programs: Mapping[str, pathlib.Path]) -> None:
+    """Makes each name a program on PATH that starts the one given."""
+    for name, program in programs.items():
         # Not a link: an interpreter finds its library from where it is started.
         path = layout.programs / name
-        _write_if_other(path, f'#!/bin/sh\nexec {words} "$@"\n')
+        _write_if_other(path, f'#!/bin/sh\nexec {shlex.quote(str(program))} "$@"\n')
         path.chmod(0o755)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Places:
-    """Paths that are placed in the project, below one folder.
-
-    Attributes:
-      names: of files and folders placed in the folder itself.
-      folders: name of a folder -> the places below it.
-    """
-
-    names: set[str]
-    folders: dict[str, "_Places"]
-
-    @classmethod
-    def of(cls, paths: Iterable[str]) -> "_Places":
-        top = cls(set(), {})
-        for path in paths:
-            parts = path.split("/")
-            if not all(part not in ("", ".", "..") for part in parts):
+def _places(paths: Iterable[str]) -> _Places:
+    top: _Places = {}
+    for path in paths:
+        here = top
+        for part in path.split("/"):
+            if part in ("", ".", ".."):
                 raise RunError(f"placed file {path!r}", "is no path from the project's root", "Give one such as a/b")
-            here = top
-            for part in parts[:-1]:
-                here = here.folders.setdefault(part, cls(set(), {}))
-            here.names.add(parts[-1])
-        return top
+            here = here.setdefault(part, {})
+    return top
 
 
 def _show(place: pathlib.Path, folder: pathlib.Path, places: _Places) -> None:
@@ -197,10 +182,11 @@ def _show(place: pathlib.Path, folder: pathlib.Path, places: _Places) -> None:
         place.unlink()
     place.mkdir(parents=True, exist_ok=True)
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
-        if name not in places.names and name not in places.folders:
+        if name not in places:
             _link(place / name, folder / name)
-    for name, below in places.folders.items():
-        _show(place / name, folder / name, below)
+    for name, below in places.items():
+        if below:
+            _show(place / name, folder / name, below)
 
 
 def _copy(place: pathlib.Path, folder: pathlib.Path) -> None:

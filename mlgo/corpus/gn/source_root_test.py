@@ -24,6 +24,8 @@ class SourceRootTest(unittest.TestCase):
             "toolchain": {"bin/clang": self.folder},
             "contents": {"out/corpus/args.gn": "a = 1\n"},
             "fingerprints": {"a": 1},
+            "placed": {},
+            "copied": [],
             **changes,
         }
         return source_root.prepare(self.work, self.tree, **given)
@@ -120,7 +122,7 @@ class SourceRootTest(unittest.TestCase):
         program = self.folder / "it's a program"
         program.write_text('#!/bin/sh\necho "$0" "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-        source_root.add_programs(layout, {"python3": [program]})
+        source_root.add_programs(layout, {"python3": program})
         said = subprocess.run([layout.programs / "python3", "a b"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(said, f"{program} a b\n")
 

@@ -28,16 +28,12 @@ _SECONDS = 300
 
 @dataclasses.dataclass(frozen=True)
 class LinkLine:
-    """A line of ld.lld.
+    """A line of ld.lld."""
 
-    Attributes:
-      arguments: without the program's name, response files expanded.
-      working_directory: where relative paths count from.
-      triple: the target as the driver said it; None when there was no driver.
-    """
-
+    #: Without the program's name, response files expanded.
     arguments: tuple[str, ...]
     working_directory: pathlib.Path
+    #: The target as the driver said it; None when there was no driver.
     triple: str | None = None
 
 
@@ -61,40 +57,31 @@ def linker_line(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
     return _ask_driver(link, working_directory)
 
 
-def ninja_link(
-    ninja_directory: pathlib.Path, target: str, ninja: str = "ninja"
-) -> tuple[tuple[str, ...], pathlib.Path]:
-    """The command that links `target` in a ninja build directory, as words, and where it runs.
+def ninja_link(folder: pathlib.Path, target: str, ninja: str = "ninja") -> tuple[tuple[str, ...], pathlib.Path]:
+    """The command that links `target` in a ninja build folder, as words, and where it runs.
 
     Raises: RunError: ninja does not run, or does not know the target, or links nothing for it.
     """
-    read = f"target {target} of {ninja_directory}"
-    lines = _run([ninja, "-C", str(ninja_directory), "-t", "commands", target], ninja_directory, read).splitlines()
-    for line in reversed(lines):
-        command, where = _command_of_shell_line(line, ninja_directory)
-        if not command or not _links(command):
+    read = f"target {target} of {folder}"
+    for line in reversed(_run([ninja, "-C", str(folder), "-t", "commands", target], folder, read).splitlines()):
+        command, where = _command_of_shell_line(line, folder)
+        if not _links(command):
             continue
-        missing = [word for word in command if word.startswith("@") and not (where / word[1:]).is_file()]
-        if missing:
-            # ninja deletes its response files, and shows their content only here.
-            database = _run([ninja, "-C", str(ninja_directory), "-t", "compdb", "-x"], ninja_directory, read)
-            return _from_database(database, output_of(command[1:], None), where, read)
-        return tuple(command), where
+        if all((where / word[1:]).is_file() for word in command if word.startswith("@")):
+            return tuple(command), where
+        # ninja deletes its response files, and shows their content only here.
+        database = _run([ninja, "-C", str(folder), "-t", "compdb", "-x"], folder, read)
+        output = output_of(command[1:], None)
+        for entry in files.parse_json(os.fsencode(database), read, "check the command where the build ran"):
+            # ninja's name of `./lib.so` is `lib.so`.
+            if output is not None and os.path.normpath(entry.get("output") or ".") == os.path.normpath(output):
+                command, place = _command_of_shell_line(entry["command"], where)
+                if _links(command):
+                    return tuple(command), place
+        wrong = "is linked through a response file that ninja does not show"
+        raise RunError(read, wrong, "build with ninja -d keeprsp")
     wrong = "is linked by no command of ninja"
     raise RunError(read, wrong, "give the name of a program or library (ninja -t targets all)")
-
-
-def _from_database(
-    database: str, output: str | None, where: pathlib.Path, read: str
-) -> tuple[tuple[str, ...], pathlib.Path]:
-    entries = files.parse_json(os.fsencode(database), read, "check the command where the build ran")
-    for entry in entries:
-        # ninja's name of `./lib.so` is `lib.so`.
-        if output is not None and os.path.normpath(entry.get("output") or ".") == os.path.normpath(output):
-            command, place = _command_of_shell_line(entry["command"], where)
-            if command and _links(command):
-                return tuple(command), place
-    raise RunError(read, "is linked through a response file that ninja does not show", "build with ninja -d keeprsp")
 
 
 def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], pathlib.Path]:
@@ -103,21 +90,15 @@ def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], p
     for command in map(quoting.split_shell, _simple_commands(line)):
         while command and _ASSIGNMENT.fullmatch(command[0]):
             command.pop(0)
-        command = _unwrapped(command)
+        # `python3 link_wrapper.py --output=app -- clang++ ...` is how Chromium links.
+        inner = command[command.index("--") + 1 :] if "--" in command else []
         if len(command) == 2 and command[0] == "cd":
             where = where / command[1]
-        elif command and _is_tool(command[0]):
+        elif _is_tool(command):
             found = (command, where)
+        elif _is_tool(inner):
+            found = (inner, where)
     return found
-
-
-def _unwrapped(command: list[str]) -> list[str]:
-    """The command that a script runs: `python3 link_wrapper.py --output=app -- clang++ ...` is how Chromium links."""
-    if command and not _is_tool(command[0]) and "--" in command:
-        inner = command[command.index("--") + 1 :]
-        if inner and _is_tool(inner[0]):
-            return inner
-    return command
 
 
 def _simple_commands(line: str) -> list[str]:
@@ -131,13 +112,13 @@ def _simple_commands(line: str) -> list[str]:
     return parts
 
 
-def _is_tool(program: str) -> bool:
-    name = os.path.basename(program)
+def _is_tool(command: Sequence[str]) -> bool:
+    name = os.path.basename(command[0]) if command else ""
     return _LINKER.fullmatch(name) is not None or _DRIVER.fullmatch(name) is not None
 
 
 def _links(command: Sequence[str]) -> bool:
-    return _is_tool(command[0]) and not {"-c", "-S", "-E", "-fsyntax-only", "-cc1"} & set(command)
+    return _is_tool(command) and not {"-c", "-S", "-E", "-fsyntax-only", "-cc1"} & set(command)
 
 
 def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tuple[str, ...]:
@@ -145,7 +126,17 @@ def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tupl
         wrong = "is not of ld.lld, the only linker whose ThinLTO back end is known here"
         remedy = "link with -fuse-ld=lld, or build with distributed ThinLTO (--thinlto_build=distributed)"
         raise RunError(f"link command {link[0]} ...", wrong, remedy)
-    return tuple(_expanded(link[1:], working_directory))
+
+    def read(name: str) -> str:
+        path = working_directory / name
+        try:
+            return os.fsdecode(read_regular(path, _RESPONSE_FILE_LIMIT))
+        except OSError as error:
+            wrong = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+            remedy = "keep it (ninja -d keeprsp), or give --ninja_dir and --target"
+            raise RunError(f"response file {path} of the link command", wrong, remedy) from error
+
+    return tuple(quoting.expand_response_files(link[1:], read))
 
 
 def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLine:
@@ -162,33 +153,19 @@ def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
     raise RunError(f"link command {link[0]} ...", wrong, "give the line that links the program")
 
 
-def _expanded(words: Sequence[str], working_directory: pathlib.Path) -> list[str]:
-    """`words` with response files replaced by what is in them. Raises: RunError: one is missing, or names itself."""
-
-    def read(name: str) -> str:
-        path = working_directory / name
-        try:
-            return os.fsdecode(read_regular(path, _RESPONSE_FILE_LIMIT))
-        except OSError as error:
-            wrong = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            remedy = "keep it (ninja -d keeprsp), or give --ninja_dir and --target"
-            raise RunError(f"response file {path} of the link command", wrong, remedy) from error
-
-    return list(quoting.expand_response_files(words, read))
-
-
 def _run(command: Sequence[str], where: pathlib.Path, read: str, may_fail: bool = False) -> str:
     """Standard output and error of a command; it must end well unless it `may_fail`."""
     try:
+        null, pipe, env = subprocess.DEVNULL, subprocess.PIPE, {**os.environ, "LC_ALL": "C"}
         done = subprocess.run(
             command,
             cwd=where,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            env=env,
+            stdin=null,
+            stdout=pipe,
             stderr=subprocess.STDOUT,
             check=False,
             timeout=_SECONDS,
-            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         wrong = f"cannot be asked: {error}"
@@ -215,28 +192,17 @@ _TRIPLES = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class LinkOverride:
-    """The compile command that follows from a link command.
-
-    Attributes:
-      command: cc1 arguments for `global_command_override`, without input, output and index.
-      differences: why objects of this command differ from the linker's, as sentences; empty: they are equal.
-    """
-
-    command: tuple[str, ...]
-    differences: tuple[str, ...]
-
-
 def link_override(
     link: Sequence[str], working_directory: pathlib.Path, add_file: Callable[[pathlib.Path], str]
-) -> LinkOverride:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Derives the override from the command that linked the program.
 
     Args:
       link: the command of ld.lld, or of a clang driver, which then prints the linker's; a single word is a shell line.
       add_file: copies a file (a profile) into the corpus and returns its relative name there.
 
+    Returns: cc1 arguments for `global_command_override`, without input, output and index; and why objects of this
+      command differ from the linker's, as sentences.
     Raises: RunError: the command cannot be read, or needs a file that does not exist.
     """
 
@@ -254,4 +220,4 @@ def link_override(
     if triple is None:
         remedy = "give the compiler driver's link line instead"
         raise RunError(f"the link command, -m {back_end.emulation}", "does not tell the target", remedy)
-    return LinkOverride(("-cc1", "-triple", triple, *back_end.options, "-emit-obj"), back_end.differences)
+    return ("-cc1", "-triple", triple, *back_end.options, "-emit-obj"), back_end.differences

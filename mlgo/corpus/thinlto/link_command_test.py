@@ -38,7 +38,7 @@ _WORDS = strategies.lists(strategies.text("ab-=,;&|<>()'\"\\$`#*é \t\n", min_si
 
 
 def command_override(link, working_directory, add_file=str):
-    return link_override(link, working_directory, add_file).command
+    return link_override(link, working_directory, add_file)[0]
 
 
 class LinkCommandTest(unittest.TestCase):
@@ -120,8 +120,8 @@ class LinkCommandTest(unittest.TestCase):
             carried.append(path)
             return "files/01-p.profdata"
 
-        override = link_override(["ld.lld", *LLD, "-plugin-opt=cs-profile-path=p.profdata"], self.build, add_file)
-        self.assertIn("-fprofile-instrument-use-path=files/01-p.profdata", override.command)
+        command = command_override(["ld.lld", *LLD, "-plugin-opt=cs-profile-path=p.profdata"], self.build, add_file)
+        self.assertIn("-fprofile-instrument-use-path=files/01-p.profdata", command)
         self.assertEqual(carried, [self.build / "p.profdata"])
         with self.assertRaisesRegex(RunError, "--lto-cs-profile-file=q: names the file .*/q, which does not exist"):
             command_override(["ld.lld", *LLD, "-plugin-opt=cs-profile-path=q"], self.build, add_file)

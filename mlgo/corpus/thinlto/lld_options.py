@@ -85,16 +85,13 @@ _REPORTING = re.compile(r"(pass-remarks.*|time-passes.*|stats.*|crash-diagnostic
 
 @dataclasses.dataclass(frozen=True)
 class BackEnd:
-    """The back end that a linker's line asks for.
+    """The back end that a linker's line asks for."""
 
-    Attributes:
-      options: cc1 options, without triple and action.
-      emulation: value of -m, such as elf_x86_64; None when the linker takes it from its inputs.
-      differences: why cc1 cannot give lld's bytes, in sentences; empty when it can.
-    """
-
+    #: cc1 options, without triple and action.
     options: tuple[str, ...]
+    #: Value of -m, such as elf_x86_64; None when the linker takes it from its inputs.
     emulation: str | None
+    #: Why cc1 cannot give lld's bytes, in sentences; empty when it can.
     differences: tuple[str, ...]
 
 
@@ -136,14 +133,22 @@ class _State:
         if not word.startswith("-"):
             return
         name = word.removeprefix("-").removeprefix("-")
+        value: str | None = None
         if name in _WITH_VALUE:
-            self._take_pair(name, _value(word, words))
-        elif name.startswith("mllvm="):
-            self._llvm_option(name.removeprefix("mllvm="))
-        elif name.startswith("plugin-opt="):
-            self._plugin_option(name.removeprefix("plugin-opt="))
-        elif name.startswith("load-pass-plugin="):
-            self._pass_plugin(name.partition("=")[2])
+            value = next(words, None)
+            if value is None:
+                raise RunError(f"the link command's last option {word}", "lacks its value", "give the whole command")
+        elif name.startswith(("mllvm=", "plugin-opt=", "load-pass-plugin=")):
+            name, _, value = name.partition("=")
+        if value is not None:
+            if name == "mllvm":
+                self._llvm_option(value)
+            elif name == "m":
+                self._emulation = value
+            elif name == "plugin-opt":
+                self._plugin_option(value)
+            elif name == "load-pass-plugin":
+                self._differ(f"--load-pass-plugin={value}: its passes do not run")
         elif name.startswith("lto-"):
             self._lto_option(name.removeprefix("lto-"))
         elif name in ("pie", "pic-executable", "no-pie"):
@@ -152,16 +157,6 @@ class _State:
             self._kind = "relocatable" if name.startswith("r") else "shared"
         elif name.startswith(("melf", "maarch64", "marm")):
             self._emulation = name[1:]
-
-    def _take_pair(self, name: str, value: str) -> None:
-        if name == "mllvm":
-            self._llvm_option(value)
-        elif name == "m":
-            self._emulation = value
-        elif name == "plugin-opt":
-            self._plugin_option(value)
-        elif name == "load-pass-plugin":
-            self._pass_plugin(value)
 
     def _plugin_option(self, option: str) -> None:
         if option.startswith("-"):
@@ -178,31 +173,28 @@ class _State:
     def _lto_option(self, option: str) -> None:
         name, _, value = option.partition("=")
         if level := re.fullmatch(r"(O|CGO)(.*)", option):
-            number = _level(option, level[2])
+            if level[2] not in ("0", "1", "2", "3"):
+                wrong = "is no level of lld (0 to 3)"
+                raise RunError(f"link option --lto-{option}", wrong, "check the link command")
             if level[1] == "O":
-                self._level = number
+                self._level = int(level[2])
             else:
-                self._codegen_level = number
+                self._codegen_level = int(level[2])
         elif name == "cs-profile-generate":
             self._cs_generate = True
         elif name == "cs-profile-file":
             self._cs_profile = (f"--lto-{name}=", value)
         elif name == "sample-profile":
             self._profile = [f"-fprofile-sample-use={self._carry(f'--lto-{option}', value)}"]
+        elif name == "basic-block-sections" and value == "labels":
+            self._blocks.append("-fbasic-block-address-map")
         elif name == "basic-block-sections":
-            self._block_sections(option, value)
+            sections = value if value in ("all", "none") else f"list={self._carry(f'--lto-{option}', value)}"
+            self._blocks.append(f"-fbasic-block-sections={sections}")
         elif name in ("basic-block-address-map", "unique-basic-block-section-names"):
             self._blocks.append(f"-f{name}")
         elif name in ("newpm-passes", "aa-pipeline"):
             self._differ(f"--lto-{option}: cc1 runs the default pipeline")
-
-    def _block_sections(self, option: str, value: str) -> None:
-        if value == "labels":
-            self._blocks.append("-fbasic-block-address-map")
-        elif value in ("all", "none"):
-            self._blocks.append(f"-fbasic-block-sections={value}")
-        else:
-            self._blocks.append(f"-fbasic-block-sections=list={self._carry(f'--lto-{option}', value)}")
 
     def _llvm_option(self, option: str) -> None:
         name, has_value, value = option.lstrip("-").partition("=")
@@ -225,14 +217,14 @@ class _State:
         elif not _REPORTING.fullmatch(name):
             self._llvm += ["-mllvm", option]
 
-    def _pass_plugin(self, path: str) -> None:
-        self._differ(f"--load-pass-plugin={path}: its passes do not run")
-
     def _differ(self, why: str) -> None:
         self._differences.append(why)
 
     def result(self) -> BackEnd:
-        self._check_levels()
+        codegen = min(max(self._level, 2), 3) if self._codegen_level is None else self._codegen_level
+        if codegen != self._level:
+            only = f"cc1 has one level for both, and uses {self._level}"
+            self._differ(f"--lto-O{self._level} with code generation at level {codegen}: {only}")
         level = [f"-O{self._level}"]
         if self._level > 1:
             level += ["-vectorize-loops", "-vectorize-slp"]
@@ -245,16 +237,6 @@ class _State:
         options = [*cpu, *level, *relocations, *sections, *self._code_generation, *self._blocks]
         options += [*self._context_sensitive_profile(), *self._profile, *self._llvm]
         return BackEnd(tuple(options), self._emulation, tuple(self._differences))
-
-    def _check_levels(self) -> None:
-        codegen = self._codegen_level
-        if codegen is None:
-            codegen = min(max(self._level, 2), 3)
-        if codegen != self._level:
-            self._differ(
-                f"--lto-O{self._level} with code generation at level {codegen}: cc1 has one level for both, and uses"
-                f" {self._level}"
-            )
 
     def _relocations(self) -> str:
         if self._relocation_model:
@@ -273,16 +255,3 @@ class _State:
             carried = self._carry(option + path, path)
             return ["-fprofile-instrument-use=csllvm", f"-fprofile-instrument-use-path={carried}"]
         return []
-
-
-def _value(option: str, words: Iterator[str]) -> str:
-    value = next(words, None)
-    if value is None:
-        raise RunError(f"the link command's last option {option}", "lacks its value", "give the whole command")
-    return value
-
-
-def _level(option: str, text: str) -> int:
-    if text not in ("0", "1", "2", "3"):
-        raise RunError(f"link option --lto-{option}", "is no level of lld (0 to 3)", "check the link command")
-    return int(text)

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.corpus.extraction.database_entry import read_entry
+from mlgo.corpus.extraction.quoting import read_entry
 from mlgo.corpus.options.driver import (
     GivenWord,
     belongs_to_build,
