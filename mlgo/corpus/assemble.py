@@ -71,9 +71,7 @@ def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
 
 def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pathlib.Path, part: str | None) -> Report:
     """Writes the corpus and its report; returns that. `part`: only modules of this part; None: all.
-
-    Raises: RunError: a recorded command needs a place outside the corpus, no module is left, or none is optimised.
-    """
+    Raises: RunError: a recorded command needs a place outside the corpus, no module is left, or none is optimised."""
     # By the source: what several targets make of one must not stand on both sides.
     chosen = [(name, module) for name, module in names(modules) if part is None or split.part_of(module.source) == part]
     if not chosen:

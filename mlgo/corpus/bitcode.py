@@ -149,9 +149,7 @@ def _value(bits: _Bits, operand: _Operand) -> int:
 
 def _blocks(content: bytes) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of each top-level block, of all modules.
-
-    Blocks are skipped by their lengths. A broken block ends them; LLVM validates the bitcode.
-    """
+    Blocks are skipped by their lengths. A broken block ends them; LLVM validates the bitcode."""
     position = 0
     while position + 8 <= len(content):
         if content.startswith(WRAPPER_MAGIC, position):
@@ -208,9 +206,7 @@ def module_count(content: bytes) -> int:
 
 def holds_itself(content: bytes) -> bool:
     """Whether a module has embedded bitcode as a variable: bitcode that was embedded, compiled and embedded again.
-
-    Names of variables are in one piece behind the module; the same text in a constant is not.
-    """
+    Names of variables are in one piece behind the module; the same text in a constant is not."""
     return any(block == _STRING_TABLE_BLOCK and _EMBEDDED in piece for block, piece in _blocks(content))
 
 
@@ -252,9 +248,7 @@ def source_name(content: bytes) -> str | None:
 
 def function_bytes(content: bytes) -> int:
     """Bytes of bitcode in the bodies of functions; of bitcode that is damaged or in another format, all bytes.
-
-    Names, types and debug information take most of some modules and say little about what compiling them costs.
-    """
+    Names, types and debug information take most of some modules and say little about what compiling them costs."""
     try:
         inside = _inside(_module(content))
         return sum(values[3] // 8 for code, values in inside if code < 0 and values[0] == _FUNCTION_BLOCK)

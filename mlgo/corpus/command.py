@@ -56,9 +56,7 @@ class RefusedOptionsError(CommandError):
 
 class CompileCommand(tuple[str, ...]):
     """A module's command: the words of cc1, with or without `-cc1`, and what follows from them, parsed and judged once.
-
-    Every attribute but the words raises CommandError where the last option lacks its argument.
-    """
+    Every attribute but the words raises CommandError where the last option lacks its argument."""
 
     #: Options that are kept although they may do more than change code, as `verdict.normal_name` names them.
     allowed: tuple[str, ...]
@@ -84,9 +82,7 @@ class CompileCommand(tuple[str, ...]):
     @functools.cached_property
     def portable(self) -> tuple[str, ...]:
         """The options that can only change code, in their order, without `-cc1`, input, output and action.
-
-        Raises: RefusedOptionsError: an option may do more than change code, or is unknown.
-        """
+        Raises: RefusedOptionsError: an option may do more than change code, or is unknown."""
         if self.refused:
             raise RefusedOptionsError(self.refused)
         kept = (option for option in self.options if judge(option, self.allowed) is Verdict.KEPT)

@@ -40,9 +40,7 @@ class CommandChanges:
 
     def apply(self, command: Sequence[str]) -> tuple[str, ...]:
         """`command`, with or without -cc1, as it is compiled.
-
-        Raises: CommandError: an option to replace is missing or has no value, or the last option lacks its argument.
-        """
+        Raises: CommandError: an option to replace is missing or has no value, or the last option lacks its argument."""
         words = list(command[:1]) if tuple(command[:1]) == ("-cc1",) else []
         left = set(self.replaced)
         for option in parse_command(command):

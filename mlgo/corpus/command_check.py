@@ -16,9 +16,7 @@ _SHOWN = 8
 
 def find_refused(corpus: Corpus) -> dict[str, list[str]]:
     """Option for which commands of `corpus` are refused -> names of the modules that have it, in their order.
-
-    Raises: CorpusError: a command cannot be read, or its last option lacks its argument; so do the functions below.
-    """
+    Raises: CorpusError: a command cannot be read, or its last option lacks its argument; so do the functions below."""
     found: dict[str, list[str]] = {}
     for module in corpus.modules:
         try:

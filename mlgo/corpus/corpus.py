@@ -109,9 +109,7 @@ class Module:
     @property
     def command(self) -> CompileCommand:
         """The recorded cc1 arguments, without program name, input and output; the corpus's override where it has one.
-
-        Raises: CorpusError: the command file is missing, empty or too large, or the override was never filled in.
-        """
+        Raises: CorpusError: the command file is missing, empty or too large, or the override was never filled in."""
         if self._contents.override == UNSPECIFIED_OVERRIDE:
             wrong = "leaves the command of its ThinLTO modules open (global_command_override is <UNSPECIFIED>)"
             remedy = "extract the corpus again with --link_command, or with --ninja_dir and --target, which fill it in"
@@ -148,11 +146,8 @@ class Module:
         return self._contents.storage.read(f"{self.name}{THINLTO_INDEX_SUFFIX}") if self._contents.has_thinlto else None
 
     def file(self, suffix_or_relative: str) -> pathlib.Path:
-        """Where a file of the corpus lies.
-
-        Args: suffix_or_relative: ".bc", ".cmd" or ".thinlto.bc" of this module, or a path relative to the corpus, such
-          as "files/0123456789abcdef-a.profdata".
-        """
+        """Where a file of the corpus lies. Args: suffix_or_relative: ".bc", ".cmd" or ".thinlto.bc" of this module, or
+        a path relative to the corpus, such as "files/0123456789abcdef-a.profdata"."""
         name = f"{self.name}{suffix_or_relative}" if suffix_or_relative.startswith(".") else suffix_or_relative
         return self._contents.storage.file(name)
 

@@ -56,9 +56,7 @@ def is_safe_name(name: str) -> bool:
 
 def parse_description(content: bytes, shown: str) -> Description:
     """The description in `content` of a file that messages call `shown`.
-
-    Raises: CorpusError: it is not a description, lists no module, or a name that it lists is unsafe or listed twice.
-    """
+    Raises: CorpusError: it is not a description, lists no module, or a name that it lists is unsafe or listed twice."""
     description = _parse_json(content, f"the corpus description ({shown})")
     if not isinstance(description, dict) or not isinstance(description.get("modules"), list):
         raise CorpusError(shown, 'is not an object with a list "modules"')

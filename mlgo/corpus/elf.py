@@ -178,9 +178,7 @@ class ElfFile:
 
     def relocations(self, table: Section) -> Iterator[Relocation]:
         """The relocations of a section of kind SHT_REL or SHT_RELA; not of MIPS, which has another form of them.
-
-        Raises: ElfError: it is cut off.
-        """
+        Raises: ElfError: it is cut off."""
         word, shift = ("Q", 32) if self._wide else ("I", 8)
         entry = struct.Struct(self._order + 2 * word + (word.lower() if table.kind == SHT_RELA else ""))
         content = self.content(table)

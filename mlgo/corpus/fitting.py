@@ -32,9 +32,7 @@ _SHOWN = 3
 
 def usable(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
     """`fitting_modules`; `tell` is also called with what makes results of these incomparable.
-
-    Raises: CorpusError: also for commands with options that are refused.
-    """
+    Raises: CorpusError: also for commands with options that are refused."""
     check_commands(corpus)
     corpus = fitting_modules(problem, corpus, tell)
     tell_properties(corpus, tell)
@@ -54,9 +52,7 @@ def fitting_modules(problem: Problem, corpus: Corpus, tell: Callable[[str], None
 
 def tell_properties(corpus: Corpus, tell: Callable[[str], None]) -> None:
     """Calls `tell` with what makes results of modules of `corpus` incomparable, a line for each property.
-
-    Raises: CorpusError: a command cannot be read.
-    """
+    Raises: CorpusError: a command cannot be read."""
     found = _chosen(corpus, False, lambda kind: kind.changes_results and not kind.hides_calls)
     for line in properties.lines(found, len(corpus.modules)):
         tell(f"note on {corpus.path}: {line}")
@@ -96,9 +92,7 @@ def _chosen(corpus: Corpus, of_bitcode: bool, choose: Callable[[Property], bool]
 
 def at_levels_of(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
     """`corpus`, without the few modules at a level that `problem` is not for; `tell` is called with their names.
-
-    Raises: CorpusError: more than one module in LEFT_OUT_ONE_IN is at such a level, or a file cannot be read.
-    """
+    Raises: CorpusError: more than one module in LEFT_OUT_ONE_IN is at such a level, or a file cannot be read."""
     with _of_corpus(corpus):
         found = levels_of(corpus)
     wrong = {name: level for name, level in found.items() if level not in problem.levels.accepted}
@@ -119,9 +113,7 @@ def at_levels_of(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) 
 
 def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rate: float, seed: int) -> list[str]:
     """Of the names in which the filter is found, the given part, rounded up, in their order.
-
-    Raises: RunError: the filter is no regular expression, or nothing is left.
-    """
+    Raises: RunError: the filter is no regular expression, or nothing is left."""
     try:
         matching = [name for name in names if module_filter is None or re.search(module_filter, name)]
     except re.error as error:

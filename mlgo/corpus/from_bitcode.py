@@ -28,9 +28,7 @@ class MadeCorpus:
 
 def find_bitcode(folder: pathlib.Path) -> list[str]:
     """Paths of the .bc files below `folder`, relative to it, sorted. Links to directories are not followed.
-
-    Raises: RunError: a directory cannot be read, or there is no such file.
-    """
+    Raises: RunError: a directory cannot be read, or there is no such file."""
     if not folder.is_dir():
         raise RunError(f"--input_dir={folder}", "is not a directory", "give the directory with the .bc files")
 

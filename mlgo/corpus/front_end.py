@@ -100,9 +100,7 @@ def run(
     clang: str, llvm_major: int, arguments: Sequence[str], level: str, bitcode: pathlib.Path, command: pathlib.Path
 ) -> None:
     """Writes the files `bitcode` and `command`.
-
-    Raises: RunError: the compiler is another one, or it fails; what it said is on standard error already.
-    """
+    Raises: RunError: the compiler is another one, or it fails; what it said is on standard error already."""
     shown = _run([clang, "-###", *driver_arguments(arguments, level)], capture_output=True)
     cc1 = front_end_command(shown.stderr, llvm_major)
     _run([clang, *bitcode_command(cc1, str(bitcode))])

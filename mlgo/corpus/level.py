@@ -48,9 +48,7 @@ def levels_of(corpus: Corpus) -> dict[str, str]:
 
 def notes(corpus: Corpus) -> list[str]:
     """What whoever makes `corpus` should know about its levels: how many modules are at which, and about -O0.
-
-    Raises: CommandError, CorpusError: a command cannot be read.
-    """
+    Raises: CommandError, CorpusError: a command cannot be read."""
     if corpus.command_override == UNSPECIFIED_OVERRIDE:
         return []
     levels = {module.name: module.command.level for module in corpus.modules}

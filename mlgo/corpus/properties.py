@@ -125,9 +125,7 @@ _NOT_ELF = re.compile(
 
 def of_command(command: CompileCommand) -> dict[Property, str]:
     """The properties that a cc1 command shows -> the option that says so.
-
-    Raises: CommandError: the last option lacks its argument.
-    """
+    Raises: CommandError: the last option lacks its argument."""
     found: dict[Property, str] = {}
     for option in command.options:
         if (kind := _of_option(option)) is not None:

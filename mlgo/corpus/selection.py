@@ -93,9 +93,7 @@ def named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[st
 
 def copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: pathlib.Path) -> None:
     """Copies the carried file `name` of `corpus`, which keeps its name. Args: scratch: a temporary folder.
-
-    Raises: RunError: the file cannot be read or written, or is not what its name says.
-    """
+    Raises: RunError: the file cannot be read or written, or is not what its name says."""
     link = scratch / name.removeprefix(f"{FILES_FOLDER}/")[_DIGEST_PREFIX:]
     link.unlink(missing_ok=True)
     link.symlink_to(corpus.file(name).absolute())

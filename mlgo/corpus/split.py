@@ -63,9 +63,7 @@ def _hash(name: str) -> int:
 
 def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) -> dict[str, WrittenCorpus]:
     """Writes a corpus of each part below `output`. Args: parts: the part of each module.
-
-    Raises: RunError: a part would be empty (NOTHING_PRODUCED) or replace `corpus`, or reading or writing fails.
-    """
+    Raises: RunError: a part would be empty (NOTHING_PRODUCED) or replace `corpus`, or reading or writing fails."""
     source = corpus.path.resolve()
     for target in ((output / part).resolve() for part in PARTS):
         if source.is_relative_to(target) or target.is_relative_to(source):

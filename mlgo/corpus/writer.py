@@ -115,9 +115,7 @@ class CorpusWriter:
 
     def override_commands(self, command: Sequence[str]) -> None:
         """Replaces the command given to the constructor, for callers that need `add_file` to compute it.
-
-        Raises: RunError: the corpus was begun with a command per module.
-        """
+        Raises: RunError: the corpus was begun with a command per module."""
         if self._override is None:
             raise RunError(f"corpus {self.directory}", "has a command per module", "begin it with an override")
         self._override = tuple(command)
@@ -186,9 +184,7 @@ class CorpusWriter:
 
     def add_file(self, content_path: str | os.PathLike[str]) -> str:
         """Copies a file that commands read; returns the path they are to use, which is relative to the corpus.
-
-        Raises: RunError: the file cannot be read or the copy not written.
-        """
+        Raises: RunError: the file cannot be read or the copy not written."""
         content_path = pathlib.Path(content_path)
         self._begin()
         try:
@@ -222,9 +218,7 @@ class CorpusWriter:
 
     def finish(self) -> WrittenCorpus:
         """Removes what belongs to no module and writes the description, which makes the directory a corpus.
-
-        Raises: RunError: no module was added (NOTHING_PRODUCED), or writing fails.
-        """
+        Raises: RunError: no module was added (NOTHING_PRODUCED), or writing fails."""
         written = self.result()
         if not written.modules:
             wrong = "would have no module"

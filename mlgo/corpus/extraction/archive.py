@@ -25,9 +25,7 @@ _TABLES = frozenset({b"/", b"//", b"/SYM64/", b"/<ECSYMBOLS>/", b"__.SYMDEF", b"
 
 class Span:
     """`size` bytes of an open file from `start`. Reads of it never leave it.
-
-    It uses reads and no memory map: a running build may shorten the file, and a map would then kill the process.
-    """
+    It uses reads and no memory map: a running build may shorten the file, and a map would then kill the process."""
 
     def __init__(self, descriptor: int, start: int, size: int):
         self._descriptor, self._start, self.size = descriptor, start, size
@@ -83,9 +81,7 @@ def is_thin(head: bytes) -> bool:
 
 def members(span: Span) -> Iterator[Member]:
     """The members in their order, symbol and name tables left out.
-
-    Raises: LeftOut: the file is not as the format requires.
-    """
+    Raises: LeftOut: the file is not as the format requires."""
     thin = is_thin(span.read(0, len(MAGIC)))
     names = b""
     position = len(MAGIC)

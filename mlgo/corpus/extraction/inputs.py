@@ -98,9 +98,7 @@ def from_directory(directory: str) -> Listing:
 
 def from_local_thinlto(directory: str) -> Listing:
     """Every module that lld saved after importing; `stated` and `path` are without lld's suffix.
-
-    Raises: RunError: there is none, or it is no directory.
-    """
+    Raises: RunError: there is none, or it is no directory."""
     names = [name.removesuffix(IMPORTED_SUFFIX) for name in _files(directory) if name.endswith(IMPORTED_SUFFIX)]
     found = [name for name in names if name and not name.endswith("/")]
     if not found:
@@ -157,11 +155,8 @@ def from_linker_params(path: pathlib.Path, base: str) -> Listing:
 
 
 def words_of(text: str, exists: Callable[[str], bool]) -> list[str]:
-    """The words of a parameter file.
-
-    Linkers split at blanks and handle quotes; for mlgo-utils every line is one word. Therefore a line that is the name
-    of an existing file with blanks or quotes is one word.
-    """
+    """The words of a parameter file. Linkers split at blanks and handle quotes; for mlgo-utils every line is one word.
+    Therefore a line that is the name of an existing file with blanks or quotes is one word."""
     words: list[str] = []
     pending: list[str] = []
     quote = ""
@@ -180,9 +175,7 @@ def words_of(text: str, exists: Callable[[str], bool]) -> list[str]:
 
 def objects_of_link(words: Sequence[str] | Iterator[str], base: str) -> Listing:
     """The objects that `words` link, as mlgo-utils has it: with `-o`, what ends like an object; without, everything.
-
-    Archives are added, their members are objects too. Flags and what follows `-o` are left out.
-    """
+    Archives are added, their members are objects too. Flags and what follows `-o` are left out."""
     words = list(words)
     pairs = zip(["", *words], words)
     files = [word for before, word in pairs if not word.startswith(("-", "@")) and before not in _OUTPUTS]

@@ -113,9 +113,7 @@ def _no_object(span: Span, head: bytes) -> LeftOut:
 
 def section_reader(names: SectionNames, objcopy: str | None = None) -> SectionReader:
     """Reads ELF in this process or, with `objcopy`, any format with that tool: a path, or a name in PATH.
-
-    Raises: RunError: there is no such program.
-    """
+    Raises: RunError: there is no such program."""
     if not objcopy:
         return lambda span, path: embedded(span, names)
     if (found := shutil.which(objcopy)) is None:

@@ -50,9 +50,7 @@ _EXPECTED = frozenset({Kind.NO_BITCODE, Kind.FILTERED_OUT, Kind.DUPLICATE, Kind.
 
 class LeftOut(Exception):
     """This object gives no module.
-
-    Attributes: reason: one clause with the particulars, no path of this machine in it.
-    """
+    Attributes: reason: one clause with the particulars, no path of this machine in it."""
 
     def __init__(self, kind: Kind, reason: str):
         super().__init__(f"{kind.word}: {reason}")

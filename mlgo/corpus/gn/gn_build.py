@@ -34,9 +34,7 @@ class Configured:
 
 def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
     """The environment of the build. PATH: our folder of programs, `path` below //mlgo_toolchain, the system's shell.
-
-    Raises: RunError: `given` has a variable that is set here.
-    """
+    Raises: RunError: `given` has a variable that is set here."""
     toolchain = layout.source / TOOLCHAIN_FOLDER
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
     ours = {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": str(layout.bytecode)}
@@ -47,8 +45,8 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
 
 
 def compile_target(configured: Configured, target: str, jobs: int, ninja_file: str = _NINJA_FILE) -> None:
-    """Builds `target`, which `ninja_file` in the build folder knows, by `jobs` commands at a time; objects of an earlier
-    run are reused. Raises: RunError: a command fails; with its output."""
+    """Builds `target`, which `ninja_file` in the build folder knows, by `jobs` commands at a time; objects of earlier
+    runs are reused. Raises: RunError: a command fails; with its output."""
     log, build = configured.layout.work / _NINJA_LOG, configured.layout.build
     with open(log, "wb") as file:
         command = [configured.ninja, "-C", build, "-f", ninja_file, "-j", jobs, target]
@@ -62,9 +60,7 @@ def compile_target(configured: Configured, target: str, jobs: int, ninja_file: s
 
 def commands(configured: Configured, target: str) -> list[str]:
     """The shell commands of a full build of `target` by ninja, in an order in which they can run.
-
-    Raises: RunError: ninja does not run, or does not know the target; so do the functions below.
-    """
+    Raises: RunError: ninja does not run, or does not know the target; so do the functions below."""
     return _answer(configured, "commands", target)
 
 
@@ -76,9 +72,7 @@ def inputs(configured: Configured, target: str) -> list[str]:
 
 def query(configured: Configured, files: Sequence[str]) -> list[str]:
     """What ninja says about files that the build makes: for each, what it is made from, and what is made from it.
-
-    One question for all: ninja reads the whole build for every answer, which takes half a minute for a browser's.
-    """
+    One question for all: ninja reads the whole build for every answer, which takes half a minute for a browser's."""
     return _answer(configured, "query", *files)
 
 

@@ -36,9 +36,7 @@ def link_name(program: str) -> str:
 
 def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pathlib.Path) -> None:
     """Writes the folder `output` of `program`, a path in the build folder, of whose build `corpus` was extracted.
-
-    Raises: RunError: ninja does not link it.
-    """
+    Raises: RunError: ninja does not link it."""
     build, name = configured.layout.build, pathlib.PurePath(program).name
     if not (build / program).is_file():
         raise RunError(f"program {program}", f"is not in {build}", "Name a program that the targets link")
@@ -66,9 +64,7 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
 
 def objects_of(program: str, inputs_of: Callable[[Sequence[str]], Mapping[str, Sequence[str]]]) -> list[str]:
     """The objects that `program` is linked from, in order; an archive that the build makes counts as its objects.
-
-    Args: inputs_of: files -> for each, what it is made from. Is asked about all archives of a level at once.
-    """
+    Args: inputs_of: files -> for each, what it is made from. Is asked about all archives of a level at once."""
     inputs: dict[str, Sequence[str]] = {}
     asked = [program]
     while asked:
@@ -90,9 +86,7 @@ def objects_of(program: str, inputs_of: Callable[[Sequence[str]], Mapping[str, S
 
 def module_entry(module: str, arguments: Sequence[str], directory: str) -> dict[str, Any]:
     """The entry of a compilation database that makes an object of a module.
-
-    Args: arguments: of the compile of its source. directory: of the modules, from the folder of the database.
-    """
+    Args: arguments: of the compile of its source. directory: of the modules, from the folder of the database."""
     kept, rest = [arguments[0]], iter(arguments[1:])
     for word in rest:
         if word in _WITH_VALUE:

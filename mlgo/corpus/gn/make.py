@@ -42,9 +42,7 @@ class BuildPart:
 
     def of(self, inputs: Iterable[str]) -> list[str]:
         """The objects of this part, sorted: every `count`-th object, so that parts have equal sizes and mixed folders.
-
-        Args: inputs: all files that a build reads or makes; other files than objects are left out.
-        """
+        Args: inputs: all files that a build reads or makes; other files than objects are left out."""
         return sorted({path for path in inputs if path.endswith(_OBJECT_SUFFIX)})[self.number - 1 :: self.count]
 
 

@@ -15,9 +15,7 @@ _OF_FOLDER = "default.profdata"
 
 def named_files(words: Iterable[str], folder: str | os.PathLike[str] | None = None) -> list[pathlib.Path]:
     """The existing regular files that `words` name, each once, in their order.
-
-    Args: folder: what relative names are relative to; None: only absolute names count.
-    """
+    Args: folder: what relative names are relative to; None: only absolute names count."""
     found: dict[pathlib.Path, None] = {}
     for word in words:
         if folder is None and "/" not in word:

@@ -41,9 +41,7 @@ class GivenOption:
 
 def parse_command(words: Sequence[str]) -> Iterator[GivenOption]:
     """The options in `words`, a cc1 command with or without `-cc1`, in their order.
-
-    Raises: CommandError: the last option lacks its argument.
-    """
+    Raises: CommandError: the last option lacks its argument."""
     place = int(tuple(words[:1]) == ("-cc1",))
     while place < len(words):
         option = _llvm_option(words, place) if words[place] == LLVM else _clang_option(words, place)

@@ -59,9 +59,7 @@ def linker_line(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
 
 def ninja_link(folder: pathlib.Path, target: str, ninja: str = "ninja") -> tuple[tuple[str, ...], pathlib.Path]:
     """The command that links `target` in a ninja build folder, as words, and where it runs.
-
-    Raises: RunError: ninja does not run, or does not know the target, or links nothing for it.
-    """
+    Raises: RunError: ninja does not run, or does not know the target, or links nothing for it."""
     read = f"target {target} of {folder}"
     for line in reversed(_run([ninja, "-C", str(folder), "-t", "commands", target], folder, read).splitlines()):
         command, where = _command_of_shell_line(line, folder)
