@@ -7,19 +7,7 @@ import unittest
 from mlgo.corpus import properties
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.properties import (
-    DEBUG,
-    HEURISTIC,
-    INSTRUMENTED,
-    LTO,
-    NOT_INLINED,
-    OPTIMISED,
-    OTHER_OBJECTS,
-    OUTLINER,
-    POLICY,
-    PROFILE,
-    SANITIZED,
-)
+from mlgo.corpus.properties import NOT_INLINED, OPTIMISED, PROFILE, SANITIZED
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, made_up_bitcode
 from mlgo.corpus.writer import CorpusWriter
 
@@ -29,41 +17,28 @@ _OPTIMISED = made_up_bitcode([[FOR_SIZE]] * 3, optimised=True)
 
 class CommandTest(unittest.TestCase):
     def test_each_property(self):
-        for words, expected in (
-            ("-O2 -triple x86_64-unknown-linux-gnu -ffunction-sections -mllvm -x86-align-branch=jcc", None),
-            ("-disable-llvm-passes", OPTIMISED),
-            ("-fno-inline-functions", NOT_INLINED),
-            ("-fsanitize=address", SANITIZED),
-            ("-fprofile-instrument=clang", INSTRUMENTED),
-            ("-fprofile-instrument=none", None),
-            ("-fcoverage-mapping", INSTRUMENTED),
-            ("-fxray-instrument", INSTRUMENTED),
-            ("-coverage-notes-file=/x/a.gcno", INSTRUMENTED),
-            ("-fsanitize-coverage-type=3", INSTRUMENTED),
-            ("-mllvm -enable-ml-inliner=release", POLICY),
-            ("-mllvm --regalloc-enable-advisor -mllvm release", POLICY),
-            ("-mllvm -mlgo-search=8", POLICY),
-            ("-mllvm -mlgo-decisions=/x/a.decisions", POLICY),
-            ("-mllvm -inline-threshold=500", HEURISTIC),
-            ("-mllvm -ml-inliner-skip-policy=if-caller-not-cold", HEURISTIC),
-            ("-mllvm -inline-asm-instr-cost=1", None),
-            ("-fprofile-instrument-use-path=files/a", PROFILE),
-            ("-fprofile-sample-use=files/a", PROFILE),
-            ("-flto=full", LTO),
-            ("-flto", LTO),
-            ("-mllvm -enable-machine-outliner=never", OUTLINER),
-            ("-mllvm -machine-outliner-reruns=1", OUTLINER),
-            ("-debug-info-kind=constructor", DEBUG),
-            ("-debug-info-kind=none", None),
-            ("-triple arm64-apple-macosx14.0.0", OTHER_OBJECTS),
-            ("-triple x86_64-pc-windows-msvc19.33.0", OTHER_OBJECTS),
-            ("-triple wasm32-unknown-wasi", OTHER_OBJECTS),
-            ("-triple powerpc64-ibm-aix7.2.0.0", OTHER_OBJECTS),
-            ("-triple aarch64-unknown-linux-android21", None),
-            ("-main-file-name -fsanitize=address", None),
-        ):
-            found = properties.of_command(CompileCommand(["-cc1", *words.split()]))
-            self.assertEqual(list(found), [expected] if expected else [], words)
+        for expected, options in {
+            "optimised": "-disable-llvm-passes",
+            "not_inlined": "-fno-inline-functions",
+            "sanitized": "-fsanitize=address",
+            "instrumented": "-fprofile-instrument=clang | -fcoverage-mapping | -fxray-instrument"
+            "| -coverage-notes-file=/x/a.gcno | -fsanitize-coverage-type=3",
+            "policy": "-mllvm -enable-ml-inliner=release | -mllvm --regalloc-enable-advisor -mllvm release"
+            "| -mllvm -mlgo-search=8 | -mllvm -mlgo-decisions=/x/a.decisions",
+            "heuristic": "-mllvm -inline-threshold=500 | -mllvm -ml-inliner-skip-policy=if-caller-not-cold",
+            "profile": "-fprofile-instrument-use-path=files/a | -fprofile-sample-use=files/a",
+            "lto": "-flto=full | -flto",
+            "outliner": "-mllvm -enable-machine-outliner=never | -mllvm -machine-outliner-reruns=1",
+            "debug_info": "-debug-info-kind=constructor",
+            "other_objects": "-triple arm64-apple-macosx14.0.0 | -triple x86_64-pc-windows-msvc19.33.0"
+            "| -triple wasm32-unknown-wasi | -triple powerpc64-ibm-aix7.2.0.0",
+            "": "-O2 -triple x86_64-unknown-linux-gnu -ffunction-sections -mllvm -x86-align-branch=jcc"
+            "| -fprofile-instrument=none | -mllvm -inline-asm-instr-cost=1 | -debug-info-kind=none"
+            "| -triple aarch64-unknown-linux-android21 | -main-file-name -fsanitize=address",
+        }.items():
+            for words in options.split("|"):
+                found = properties.of_command(CompileCommand(["-cc1", *words.split()]))
+                self.assertEqual([kind.name for kind in found], [expected] if expected else [], words)
 
     def test_paths_are_not_shown(self):
         found = properties.of_command(

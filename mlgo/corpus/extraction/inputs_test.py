@@ -30,21 +30,28 @@ class InputTest(unittest.TestCase):
         return path
 
 
-class CompileCommandsTest(InputTest):
-    def output(self, *arguments: str, source: str | None = "x/a.c"):
-        return output_of(arguments, source)
+_KEYS = strategies.sampled_from(["directory", "command", "arguments", "file", "output"])
+_JSON = strategies.recursive(
+    strategies.none() | strategies.booleans() | strategies.text("-o a@\\'\"/", max_size=8),
+    lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(_KEYS, inner),
+)
 
+
+class CompileCommandsTest(InputTest):
     def test_outputs(self):
-        self.assertEqual(self.output("clang", "-c", "a.c", "-o", "b.o"), "b.o")
-        self.assertEqual(self.output("clang", "-c", "a.c", "-ob.o"), "b.o")
-        self.assertEqual(self.output("clang", "-c", "a.c", "--output=b.o"), "b.o")
-        self.assertEqual(self.output("clang", "-o", "a.o", "-o", "b.o"), "b.o")  # The last one counts, says clang.
-        self.assertEqual(self.output("clang", "-Xclang", "-o", "-MF", "-o", "-o", "b.o"), "b.o")
-        self.assertEqual(self.output("clang", "-object", "-c", "a.c"), "a.o")
-        self.assertEqual(self.output("clang", "-c", "x/a.b.cc", source="x/a.b.cc"), "a.b.o")
-        self.assertIsNone(self.output("clang", "a.c"))
-        self.assertIsNone(self.output("clang", "-c", source=None))
-        self.assertIsNone(self.output("clang", "-o"))
+        for command, source, expected in (
+            ("-c a.c -o b.o", "x/a.c", "b.o"),
+            ("-c a.c -ob.o", "x/a.c", "b.o"),
+            ("-c a.c --output=b.o", "x/a.c", "b.o"),
+            ("-o a.o -o b.o", "x/a.c", "b.o"),  # The last one counts, says clang.
+            ("-Xclang -o -MF -o -o b.o", "x/a.c", "b.o"),
+            ("-object -c a.c", "x/a.c", "a.o"),
+            ("-c x/a.b.cc", "x/a.b.cc", "a.b.o"),
+            ("a.c", "x/a.c", None),
+            ("-c", None, None),
+            ("-o", "x/a.c", None),
+        ):
+            self.assertEqual(output_of(["clang", *command.split()], source), expected, command)
 
     def test_a_database(self):
         self.file("build/more.rsp", "-c ../a.c -o 'deep dir/r.o'")
@@ -93,17 +100,7 @@ class CompileCommandsTest(InputTest):
             inputs.from_compile_commands(self.root / "pipe.json")
 
     @settings(deadline=None, max_examples=40)
-    @given(
-        strategies.recursive(
-            strategies.none() | strategies.booleans() | strategies.text("-o a@\\'\"/", max_size=8),
-            lambda inner: (
-                strategies.lists(inner, max_size=3)
-                | strategies.dictionaries(
-                    strategies.sampled_from(["directory", "command", "arguments", "file", "output"]), inner
-                )
-            ),
-        )
-    )
+    @given(_JSON)
     def test_any_json(self, entries):
         entries = entries if isinstance(entries, list) else [entries]
         listing = inputs.objects_of_database(entries, "/", lambda directory: lambda name: None)
@@ -136,22 +133,24 @@ class LinkerParamsTest(InputTest):
         )
 
 
+_VALUES = ["CppLink", "CppCompile", ["-o", "a", "b.o", "@p"], [3, "-c"], [{"execPath": "p", "arguments": 3}], 3, None]
+_ACTIONS = strategies.dictionaries(
+    strategies.sampled_from(["mnemonic", "arguments", "paramFiles"]), strategies.sampled_from(_VALUES)
+)
+
+
 class BazelAqueryTest(InputTest):
     def test_links(self):
-        self.file("bazel-out/k8/bin/on_disk.params", "bazel-out/k8/bin/d.o")
+        folder = "bazel-out/k8/bin"
+        self.file(f"{folder}/on_disk.params", f"{folder}/d.o")
         answer = {
             "actions": [
                 {"mnemonic": "CppCompile", "arguments": ["clang", "-c", "src/a.cc", "-o", "bazel-out/k8/bin/a.o"]},
                 {"mnemonic": "Genrule", "arguments": ["-o", "x", "y.o"]},
                 {
                     "mnemonic": "CppLink",
-                    "arguments": ["clang", "@bazel-out/k8/bin/app-2.params", "@bazel-out/k8/bin/on_disk.params"],
-                    "paramFiles": [
-                        {
-                            "execPath": "bazel-out/k8/bin/app-2.params",
-                            "arguments": ["-o", "app", "bazel-out/k8/bin/a.o"],
-                        }
-                    ],
+                    "arguments": ["clang", f"@{folder}/app-2.params", f"@{folder}/on_disk.params"],
+                    "paramFiles": [{"execPath": f"{folder}/app-2.params", "arguments": ["-o", "app", f"{folder}/a.o"]}],
                 },
                 {"mnemonic": "CppLink", "arguments": ["clang", "-o", "app2", "bazel-out/k8/bin/a.o", "lib.a"]},
                 {"mnemonic": "CppLink"},
@@ -183,25 +182,7 @@ class BazelAqueryTest(InputTest):
             bazel_aquery.last_link([], "/")
 
     @settings(deadline=None, max_examples=40)
-    @given(
-        strategies.lists(
-            strategies.dictionaries(
-                strategies.sampled_from(["mnemonic", "arguments", "paramFiles"]),
-                strategies.sampled_from(
-                    [
-                        "CppLink",
-                        "CppCompile",
-                        ["-o", "a", "b.o", "@p"],
-                        [3, "-c"],
-                        [{"execPath": "p", "arguments": 3}],
-                        3,
-                        None,
-                    ]
-                ),
-            ),
-            max_size=4,
-        )
-    )
+    @given(strategies.lists(_ACTIONS, max_size=4))
     def test_any_actions(self, actions):
         bazel_aquery.objects_of(actions, "/", lambda directory: lambda name: None)
 
@@ -244,6 +225,8 @@ class NamingTest(unittest.TestCase):
             self.names(("/b", "lib/a.o"), ("/b", "./c//d.o"), ("/b", "/b/e.o"), ("/b", "x/../f.o")),
             ([("c/d.o", "/b/c/d.o"), ("e.o", "/b/e.o"), ("f.o", "/b/f.o"), ("lib/a.o", "/b/lib/a.o")], []),
         )
+        member = BuildObject("libx.a", "/b/libx.a", "/b", member=(68, 10), member_label="(m.o)")
+        self.assertEqual(inputs.named([member], None), ([("libx.a(m.o)", member)], []))
 
     def test_outside(self):
         pairs = ("/w/b", "../a.o"), ("/w/b", "/w/c/d.o"), ("/w/b", "/etc/passwd.o"), ("/w/b", ".."), ("/w/b", "a\0b.o")

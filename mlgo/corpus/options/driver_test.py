@@ -54,22 +54,12 @@ class ParseTest(unittest.TestCase):
 
 class RulesTest(unittest.TestCase):
     def test_what_a_build_says_for_itself(self):
-        for words in (
-            ["-save-temps=obj"],
-            ["--save-temps"],
-            ["-gen-cdb-fragment-path", "d"],
-            ["-dependency-file", "a.d"],
-            ["--serialize-diagnostics", "a.dia"],
-            ["-fembed-bitcode"],
-            ["--write-dependencies"],
-            ["-MFa.d"],
-            ["-Wp,-MD,a.d"],
-            ["-ftime-trace=a.json"],
-            ["-fsave-optimization-record"],
-            ["-ggdb3"],
-            ["-ffat-lto-objects"],
-        ):
-            (one,) = parse_driver(words)
+        for words in """
+            -save-temps=obj | --save-temps | -gen-cdb-fragment-path d | -dependency-file a.d | -fembed-bitcode
+            | --serialize-diagnostics a.dia | --write-dependencies | -MFa.d | -Wp,-MD,a.d | -ftime-trace=a.json
+            | -fsave-optimization-record | -ggdb3 | -ffat-lto-objects
+        """.split("|"):
+            (one,) = parse_driver(words.split())
             self.assertTrue(belongs_to_build(one), words)
         for words in (["-ObjC"], ["-fPIC"], ["-mcpu=x"], ["-Wp,-DA"], ["-fno-exceptions"], ["-include", "-O2"]):
             (one,) = parse_driver(words)

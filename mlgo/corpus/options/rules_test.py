@@ -43,54 +43,26 @@ class RefusedTest(unittest.TestCase):
                 self.assertIn(name, raised.exception.options)
 
     def test_options_of_llvm_that_print_write_or_run(self):
-        for option in (
-            "-print-changed=diff",
-            f"-print-changed-diff-path={_FILE}",
-            "-print-after-all",
-            "-info-output-file=x",
-            "-ir-dump-directory=x",
-            "-training-log=x",
-            "-dot-cfg-dir=x",
-            "-stats",
-            "--stats",
-            "-time-passes",
-            "-load=x.so",
-            "-debug-pass=Structure",
-            "-opt-bisect-limit=3",
-            "-exec-on-ir-change=x",
-            "-inliner-interactive-channel-base=x",
-            "-pass-remarks-output=x",
-            "-crash-diagnostics-dir=x",
-            "-polly-export",
-            "-no-such-option",
-            "-no-such-option=3",
-        ):
+        for option in f"""
+            -print-changed=diff -print-changed-diff-path={_FILE} -print-after-all -info-output-file=x -training-log=x
+            -ir-dump-directory=x -dot-cfg-dir=x -stats --stats -time-passes -load=x.so -debug-pass=Structure
+            -opt-bisect-limit=3 -exec-on-ir-change=x -inliner-interactive-channel-base=x -pass-remarks-output=x
+            -crash-diagnostics-dir=x -polly-export -no-such-option -no-such-option=3
+        """.split():
             name = f"-mllvm -{option.lstrip('-').partition('=')[0]}"
             self.refused("-mllvm", option, name=name)
 
     def test_options_of_clang_that_print_write_or_run(self):
-        for option in (
-            "-fdump-record-layouts",
-            "-ast-view",
-            "-fdebug-pass-manager",
-            "-version",
-            "-emit-html",
-            "-mmlir=x",
-        ):
+        words = "-fdump-record-layouts -ast-view -fdebug-pass-manager -version -emit-html -mmlir=x"
+        for option in words.split():
             self.refused(option)
         self.refused("-mdebug-pass", "Structure", name="-mdebug-pass")
 
     def test_words_that_are_no_option(self):
-        for words in (
-            ["m.c"],
-            [""],
-            ["-"],
-            ["-no-such-option"],
-            ["-mllvm", "5"],
-            ["-mllvm", ""],
-            ["-mllvm", "---stats"],
-        ):
-            self.refused(*words)
+        for word in ("m.c", "", "-", "-no-such-option"):
+            self.refused(word)
+        for word in ("5", "", "---stats"):
+            self.refused("-mllvm", word)
 
     def test_response_files_wherever_they_stand(self):
         for words in (
@@ -107,33 +79,20 @@ class RefusedTest(unittest.TestCase):
                 print(CompileCommand(words, CompileCommand(words).refused).portable)
 
     def test_values_of_another_kind(self):
+        for option in (
+            *(f"-inline-threshold{value}" for value in ("=a", "=", "", "=5\n", "=٣", " =5")),
+            *("-enable-gvn-hoist=2", "-regalloc=/x.so"),
+        ):
+            self.refused("-mllvm", option)
         for words in (
-            ["-mllvm", "-inline-threshold=a"],
-            ["-mllvm", "-inline-threshold="],
-            ["-mllvm", "-inline-threshold"],
-            ["-mllvm", "-inline-threshold=5\n"],
-            ["-mllvm", "-inline-threshold=٣"],
-            ["-mllvm", "-enable-gvn-hoist=2"],
-            ["-mllvm", "-regalloc=/x.so"],
-            ["-mllvm", "-inline-threshold =5"],
-            ["-pic-level", "two"],
-            ["-target-cpu", "a/b"],
-            ["-target-cpu", "-load"],
-            ["-mframe-pointer=some"],
-            ["-pic-is-pie=1"],
-            ["-main-file-name", "a\nb"],
+            *(["-pic-level", "two"], ["-target-cpu", "a/b"], ["-target-cpu", "-load"]),
+            *(["-mframe-pointer=some"], ["-pic-is-pie=1"], ["-main-file-name", "a\nb"]),
         ):
             self.refused(*words)
 
     def test_files_that_the_corpus_does_not_carry(self):
-        for path in (
-            "/etc/passwd",
-            "files/a",
-            "files/0123456789abcdef-../x",
-            f"./{_FILE}",
-            f"../{_FILE}",
-            f"{_FILE}/x",
-        ):
+        places = ("files/a", "files/0123456789abcdef-../x", f"./{_FILE}", f"../{_FILE}", f"{_FILE}/x")
+        for path in ("/etc/passwd", *places):
             self.refused(f"-fprofile-instrument-use-path={path}")
             self.refused("-mllvm", f"-sample-profile-file={path}")
             self.refused(f"-fbasic-block-sections=list={path}")
@@ -145,11 +104,12 @@ class RefusedTest(unittest.TestCase):
         self.refused("-mllvm", "-sample-profile-file", "-mllvm", "-load=x.so")
 
     def test_the_longest_spelling_counts(self):
-        self.assertEqual(
-            [option.name for option in parse_command(["-fmemory-profile-use=x"])], ["-fmemory-profile-use="]
-        )
-        self.assertEqual([option.name for option in parse_command(["-mabi=ieeelongdouble"])], ["-mabi=ieeelongdouble"])
-        self.assertEqual([option.name for option in parse_command(["-include", "a.h"])], ["-include"])
+        for words, name in (
+            (["-fmemory-profile-use=x"], "-fmemory-profile-use="),
+            (["-mabi=ieeelongdouble"], "-mabi=ieeelongdouble"),
+            (["-include", "a.h"], "-include"),
+        ):
+            self.assertEqual([option.name for option in parse_command(words)], [name])
 
 
 class TablesTest(unittest.TestCase):
