@@ -25,14 +25,8 @@ class SelfContainedCommandTest(unittest.TestCase):
 
     def test_files_are_carried(self):
         profile = self.build / "a b.profdata"
-        for option in (
-            "-fprofile-instrument-use-path=",
-            "-fprofile-sample-use=",
-            "-fprofile-remapping-file=",
-            "-fmemory-profile-use=",
-            "-fbasic-block-sections=list=",
-            "-fsanitize-coverage-allowlist=",
-        ):
+        options = "-fprofile-instrument-use-path= -fprofile-sample-use= -fprofile-remapping-file= -fmemory-profile-use="
+        for option in (*options.split(), "-fbasic-block-sections=list=", "-fsanitize-coverage-allowlist="):
             for path in ("a b.profdata", str(profile)):
                 self.added.clear()
                 self.assertEqual(self.command("-O2", option + path), ("-O2", f"{option}files/0123-a b.profdata"))
@@ -44,25 +38,9 @@ class SelfContainedCommandTest(unittest.TestCase):
         self.assertEqual(self.command("-mllvm", "-sample-profile-file", "-mllvm", "a b.profdata", "-O2"), expected)
 
     def test_outputs_go(self):
-        self.assertEqual(
-            self.command(
-                "-split-dwarf-file",
-                "/b/a.dwo",
-                "-split-dwarf-output",
-                "/b/a.dwo",
-                "-fpass-plugin=/p.so",
-                "-load",
-                "/q.so",
-                "-mllvm",
-                "-print-on-crash-path=/x",
-                "-mllvm",
-                "-stats",
-                "-opt-record-file",
-                "/r",
-                "-O1",
-            ),
-            ("-mllvm", "-stats", "-O1"),
-        )
+        outputs = "-split-dwarf-file /b/a.dwo -split-dwarf-output /b/a.dwo -fpass-plugin=/p.so -load /q.so -mllvm"
+        words = f"{outputs} -print-on-crash-path=/x -mllvm -stats -opt-record-file /r -O1"
+        self.assertEqual(self.command(*words.split()), ("-mllvm", "-stats", "-O1"))
 
     def test_text_in_the_object_stays(self):
         for text in (

@@ -96,31 +96,21 @@ def _split(
 ) -> list[str]:
     if not _QUOTING.search(text):
         return [argument for argument in _BLANKS.split(text) if argument]
-    arguments: list[str] = []
-    position = 0
-    current: list[str] | None = None
-    while position < len(text):
-        piece = pieces.match(text, position)
-        if piece is None:  # A blank.
-            if current is not None:
-                arguments.append("".join(current))
-                current = None
-            position += 1
-            continue
+    arguments: list[list[str]] = []
+    end = -1
+    for piece in pieces.finditer(text):
+        if piece.start() != end:  # Blanks before it, or it is the first.
+            arguments.append([])
+        end = piece.end()
         plain, escaped, double, single = piece.groups()
-        current = [] if current is None else current
-        if plain is not None:
-            current.append(plain)
+        if double is not None:
+            plain = in_double(double)
+        elif single is not None:
+            plain = in_single(single)
         elif escaped is not None:
-            current.append("" if escaped == "\n" else escaped)
-        elif double is not None:
-            current.append(in_double(double))
-        else:
-            current.append(in_single(single))
-        position = piece.end()
-    if current is not None:
-        arguments.append("".join(current))
-    return arguments
+            plain = escaped.replace("\n", "")
+        arguments[-1].append(plain)
+    return ["".join(argument) for argument in arguments]
 
 
 @dataclasses.dataclass(frozen=True)

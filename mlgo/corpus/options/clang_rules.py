@@ -12,15 +12,9 @@ from mlgo.corpus.options.table import ClangOption
 #: Where clang keeps what changes code.
 _CODE = ("CodeGenOpts", "LangOpts", "TargetOpts")
 #: Where it keeps what only a front end uses: headers, macros, warnings, dependency files.
-_FRONT_END = (
-    "AnalyzerOpts",
-    "DependencyOutputOpts",
-    "DiagnosticOpts",
-    "FileSystemOpts",
-    "HeaderSearchOpts",
-    "MigratorOpts",
-    "PreprocessorOpts",
-    "PreprocessorOutputOpts",
+_FRONT_END = tuple(
+    "AnalyzerOpts DependencyOutputOpts DiagnosticOpts FileSystemOpts HeaderSearchOpts MigratorOpts PreprocessorOpts"
+    " PreprocessorOutputOpts".split()
 )
 
 # Front end, outputs and actions, where the table does not tell. Builds record them, and bitcode needs none of them.
@@ -129,14 +123,10 @@ _STRINGS = {
 #: Options whose value names a file that clang's back end opens (clang/lib/CodeGen/BackendUtil.cpp,
 #: clang/lib/Frontend/CompilerInvocation.cpp), with what stands in the value before its name.
 READS = {
-    "-fprofile-instrument-use-path=": "",
-    "-fprofile-sample-use=": "",
-    "-fprofile-remapping-file=": "",
-    "-fmemory-profile-use=": "",
+    **dict.fromkeys(("-fprofile-instrument-use-path=", "-fprofile-sample-use=", "-fprofile-remapping-file="), ""),
+    **dict.fromkeys(("-fmemory-profile-use=", "-fexperimental-sanitize-metadata-ignorelist="), ""),
+    **dict.fromkeys(("-fsanitize-coverage-allowlist=", "-fsanitize-coverage-ignorelist="), ""),
     "-fbasic-block-sections=": "list=",
-    "-fsanitize-coverage-allowlist=": "",
-    "-fsanitize-coverage-ignorelist=": "",
-    "-fexperimental-sanitize-metadata-ignorelist=": "",
 }
 
 

@@ -16,21 +16,9 @@ from mlgo.corpus.thinlto.link_command import link_override
 from mlgo.run.exit_codes import RunError
 
 LLD = ["-m", "elf_x86_64", "-pie", "-plugin-opt=mcpu=x86-64", "-plugin-opt=O3", "a.o", "-o", "prog"]
-OVERRIDE = (
-    "-cc1",
-    "-triple",
-    "x86_64-unknown-linux-gnu",
-    "-target-cpu",
-    "x86-64",
-    "-O3",
-    "-vectorize-loops",
-    "-vectorize-slp",
-    "-mrelocation-model",
-    "pic",
-    "-ffunction-sections",
-    "-fdata-sections",
-    "-faddrsig",
-    "-emit-obj",
+OVERRIDE = tuple(
+    "-cc1 -triple x86_64-unknown-linux-gnu -target-cpu x86-64 -O3 -vectorize-loops -vectorize-slp"
+    " -mrelocation-model pic -ffunction-sections -fdata-sections -faddrsig -emit-obj".split()
 )
 
 # No word starts with @: that would be a response file.
@@ -145,12 +133,7 @@ class LinkCommandTest(unittest.TestCase):
         lines = [f"'{driver}' -c a.c -o a.o", f": && '{driver}' @prog.rsp -o prog && :", "llvm-ar x"]
         database = [
             {"directory": str(self.build), "command": f"'{driver}' -c a.c", "file": "a.c", "output": "a.o"},
-            {
-                "directory": str(self.build),
-                "command": f": && '{driver}' 'a b.o' -o prog && :",
-                "file": "a b.o",
-                "output": "prog",
-            },
+            {"directory": str(self.build), "command": f": && '{driver}' 'a b.o' -o prog && :", "output": "prog"},
         ]
         (self.build / "lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (self.build / "database").write_text(json.dumps(database), encoding="utf-8")

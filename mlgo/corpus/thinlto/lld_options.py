@@ -18,16 +18,10 @@ _DEFAULT_LEVEL = 2
 
 # Names of vector libraries: llvm/lib/Analysis/TargetLibraryInfo.cpp, and cc1's for the same.
 _VECTOR_LIBRARIES = {
-    "Accelerate": "Accelerate",
-    "AMDLIBM": "AMDLIBM",
-    "ArmPL": "ArmPL",
-    "Darwin_libsystem_m": "Darwin_libsystem_m",
+    **{name: name for name in "Accelerate AMDLIBM ArmPL Darwin_libsystem_m MASSV SVML none".split()},
     "LIBMVEC": "libmvec",
     "LIBMVEC-X86": "libmvec",
-    "MASSV": "MASSV",
-    "SVML": "SVML",
     "sleefgnuabi": "SLEEF",
-    "none": "none",
 }
 
 # LLVM options of llvm/lib/CodeGen/CommandFlags.cpp and llvm/lib/MC/MCTargetOptionsCommandFlags.cpp. lld registers them,
