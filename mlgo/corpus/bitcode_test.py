@@ -22,6 +22,16 @@ int h(int x) { return g(x) - g(x + 1); }
 _clang = ""
 
 
+def compiled(source: str, *flags: str, name: str = "a.c") -> bytes:
+    """The bitcode of `source`, by clang."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch, name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source, encoding="ascii")
+        subprocess.run([_clang, *flags, "-emit-llvm", "-c", name, "-o", "a.bc"], cwd=scratch, check=True)
+        return pathlib.Path(scratch, "a.bc").read_bytes()
+
+
 class FunctionAttributesTest(unittest.TestCase):
     def test_definitions_are_counted(self):
         content = made_up_bitcode(
@@ -36,9 +46,18 @@ class FunctionAttributesTest(unittest.TestCase):
         self.assertEqual(function_attributes(wrapped), FunctionAttributes(1, min_size=1))
 
     def test_no_bitcode(self):
-        for content in (b"", b"BC", b"BC\xc0\xde", b'{"functions": {}}', made_up_bitcode([[MIN_SIZE]])[:40]):
+        for content in (
+            b"",
+            b"BC",
+            b"BC\xc0\xde",
+            b"mlgo-decisions 1\n",
+            b'{"functions": {}}',
+            made_up_bitcode([[MIN_SIZE]])[:40],
+        ):
             self.assertIsNone(function_attributes(content))
             self.assertFalse(is_optimised(content))
+            self.assertIsNone(source_name(content))
+            self.assertEqual(function_bytes(content), len(content))
 
     @given(st.binary(max_size=60), st.integers(4, 150))
     def test_damaged_bytes_raise_nothing(self, damage, place):
@@ -59,65 +78,41 @@ class FunctionAttributesTest(unittest.TestCase):
             "-Os": FunctionAttributes(3, for_size=3),
             "-Oz": FunctionAttributes(3, min_size=3, for_size=3),
         }
-        with tempfile.TemporaryDirectory() as scratch:
-            source, output = pathlib.Path(scratch, "a.c"), pathlib.Path(scratch, "a.bc")
-            source.write_text(_SOURCE, encoding="ascii")
-            for level, found in expected.items():
-                passes = ("-Xclang", "-disable-llvm-passes", "-emit-llvm")
-                subprocess.run([_clang, level, *passes, "-c", source, "-o", output], check=True)
-                self.assertEqual(function_attributes(output.read_bytes()), found, level)
-                self.assertFalse(is_optimised(output.read_bytes()), level)
-                subprocess.run([_clang, level, "-emit-llvm", "-c", source, "-o", output], check=True)
-                self.assertEqual(is_optimised(output.read_bytes()), level != "-O0", level)
+        for level, found in expected.items():
+            content = compiled(_SOURCE, level, "-Xclang", "-disable-llvm-passes")
+            self.assertEqual(function_attributes(content), found, level)
+            self.assertFalse(is_optimised(content), level)
+            self.assertEqual(is_optimised(compiled(_SOURCE, level)), level != "-O0", level)
 
 
 _DECLARATIONS = "".join(f"struct s{i} {{ int a[{i + 1}]; }}; extern struct s{i} v{i};\n" for i in range(50))
-_FUNCTION = "int f{0}(int x) {{ return x * {0} + v{0}.a[0]; }}\n"
 
 
-def compiled(source: str) -> bytes:
-    with tempfile.TemporaryDirectory() as scratch:
-        path = pathlib.Path(scratch, "a.c")
-        path.write_text(_DECLARATIONS + source, encoding="ascii")
-        subprocess.run([_clang, "-Oz", "-emit-llvm", "-c", "a.c", "-o", "a.bc"], cwd=scratch, check=True)
-        return pathlib.Path(scratch, "a.bc").read_bytes()
+def _functions(count: int) -> str:
+    return "".join(f"int f{i}(int x) {{ return x * {i} + v{i}.a[0]; }}\n" for i in range(count))
 
 
 class FunctionBytesTest(unittest.TestCase):
     def test_functions_count_and_nothing_else(self):
-        self.assertEqual(function_bytes(compiled("")), 0)
-        few, many = (function_bytes(compiled("".join(map(_FUNCTION.format, range(count))))) for count in (5, 50))
+        self.assertEqual(function_bytes(compiled(_DECLARATIONS, "-Oz")), 0)
+        few, many = (function_bytes(compiled(_DECLARATIONS + _functions(count), "-Oz")) for count in (5, 50))
         self.assertGreater(few, 0)
         self.assertAlmostEqual(many / few, 10, delta=4)
 
     def test_long_names_do_not_count(self):
-        short = "".join(map(_FUNCTION.format, range(50)))
-        plain, long = compiled(short), compiled(short.replace("int f", f"int f{'x' * 200}"))
+        short = _DECLARATIONS + _functions(50)
+        plain, long = (compiled(text, "-Oz") for text in (short, short.replace("int f", f"int f{'x' * 200}")))
         self.assertGreater(len(long), len(plain) + 50 * 200)
         self.assertEqual(function_bytes(long), function_bytes(plain))
-
-    def test_no_bitcode(self):
-        for content in (b"", b"BC", b"BC\xc0\xde", b"mlgo-decisions 1\n"):
-            self.assertEqual(function_bytes(content), len(content))
 
 
 class SourceNameTest(unittest.TestCase):
     def test_what_clang_writes(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            for name in ("a.c", "folder with space/b.cpp", "ü.c"):
-                source, output = pathlib.Path(scratch, name), pathlib.Path(scratch, "a.bc")
-                source.parent.mkdir(exist_ok=True)
-                source.write_text("int f(void) { return 1; }\n", encoding="ascii")
-                command = [_clang, "-Oz", "-emit-llvm", "-c", name, "-o", output]
-                subprocess.run(command, cwd=scratch, check=True)
-                content = output.read_bytes()
-                self.assertEqual(source_name(content), name)
-                for size in range(0, len(content), 97):
-                    source_name(content[:size])
-
-    def test_no_bitcode(self):
-        for content in (b"", b"BC", b"BC\xc0\xde", b"mlgo-decisions 1\n"):
-            self.assertIsNone(source_name(content))
+        for name in ("a.c", "folder with space/b.cpp", "ü.c"):
+            content = compiled("int f(void) { return 1; }\n", "-Oz", name=name)
+            self.assertEqual(source_name(content), name)
+            for size in range(0, len(content), 97):
+                source_name(content[:size])
 
 
 # The first 52 bytes of an empty function's bitcode, by llvm-as of each major.

@@ -17,17 +17,9 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 
+from mlgo.corpus import description
 from mlgo.corpus.contained_files import ContainedFiles
 from mlgo.corpus.corpus import Corpus, CorpusError
-from mlgo.corpus.description import (
-    DESCRIPTION_NAME,
-    FILES_FOLDER,
-    LICENCES_NAME,
-    UNFINISHED_NAME,
-    UNKNOWN_LICENCE,
-    encode,
-    is_safe_name,
-)
 from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.run import files, manifest
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -49,12 +41,12 @@ def combine(root: pathlib.Path) -> dict[str, int]:
 
 def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> dict[str, int]:
     parts = {path.name: Corpus.load(path) for path in folders}
-    descriptions = {name: _without_modules(corpus) for name, corpus in parts.items()}
+    contents = {name: _without_modules(corpus) for name, corpus in parts.items()}
     first = next(iter(parts))
-    for name, description in descriptions.items():
-        for key in sorted(description.keys() | descriptions[first].keys()):
-            if description.get(key) != descriptions[first].get(key):
-                both = (descriptions[first], description)
+    for name, content in contents.items():
+        for key in sorted(content.keys() | contents[first].keys()):
+            if content.get(key) != contents[first].get(key):
+                both = (contents[first], content)
                 values = " and ".join(repr(each[key]) if key in each else "absent" for each in both)
                 differ = f"the corpora {first} and {name} differ in {key} ({values})"
                 wrong = f"{differ}, and one description has to do for both"
@@ -63,12 +55,12 @@ def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> dict[str, 
         for carried in corpus.carried_files:
             _share(corpus.path / carried, root / carried)
     licences = {f"{part}/{module.name}": module.licence for part, corpus in parts.items() for module in corpus.modules}
-    if any(licence != UNKNOWN_LICENCE for licence in licences.values()):
-        files.write_atomically(root / LICENCES_NAME, encode({"modules": licences}))
+    if any(licence != description.UNKNOWN_LICENCE for licence in licences.values()):
+        files.write_atomically(root / description.LICENCES_NAME, description.encode({"modules": licences}))
     else:
-        (root / LICENCES_NAME).unlink(missing_ok=True)
-    content = {**descriptions[first], "modules": sorted(licences)}
-    files.write_atomically(root / DESCRIPTION_NAME, encode(content))
+        (root / description.LICENCES_NAME).unlink(missing_ok=True)
+    content = {**contents[first], "modules": sorted(licences)}
+    files.write_atomically(root / description.DESCRIPTION_NAME, description.encode(content))
     return {name: len(corpus.modules) for name, corpus in parts.items()}
 
 
@@ -83,23 +75,25 @@ def combine_copies(output: pathlib.Path, corpora: Mapping[str, pathlib.Path]) ->
 def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:
     if not root.is_dir():
         raise RunError(f"--root_dir={root}", "is not a directory", "give the directory that the corpora lie in")
-    if unfinished := sorted(root.glob(f"*/{UNFINISHED_NAME}")):
+    if unfinished := sorted(root.glob(f"*/{description.UNFINISHED_NAME}")):
         remedy = "wait for its writer, run its command again, or move the folder away"
         raise RunError(f"corpus {unfinished[0].parent}", "is not finished", remedy)
-    parts = sorted(path.parent for path in root.glob(f"*/{DESCRIPTION_NAME}"))
+    parts = sorted(path.parent for path in root.glob(f"*/{description.DESCRIPTION_NAME}"))
     if not parts:
         remedy = "put each corpus into a folder of its own there"
-        raise RunError(f"--root_dir={root}", f"has no */{DESCRIPTION_NAME}", remedy, ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            f"--root_dir={root}", f"has no */{description.DESCRIPTION_NAME}", remedy, ExitCode.NOTHING_PRODUCED
+        )
     for part in parts:
-        if not is_safe_name(part.name) or part.name == FILES_FOLDER:
+        if not description.is_safe_name(part.name) or part.name == description.FILES_FOLDER:
             raise RunError(f"{part}", "cannot be a part of the combined corpus under this name", "rename the folder")
     return parts
 
 
 def _without_modules(corpus: Corpus) -> dict[str, object]:
-    description = files.read_json(corpus.path / DESCRIPTION_NAME, "corpus description", "make the corpus again")
-    del description["modules"]
-    return description
+    content = files.read_json(corpus.path / description.DESCRIPTION_NAME, "corpus description", "make the corpus again")
+    del content["modules"]
+    return content
 
 
 def _share(source: pathlib.Path, target: pathlib.Path) -> None:

@@ -7,7 +7,7 @@ import unittest
 from mlgo.corpus.command_changes import command_changes
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.options.parsing import CommandError
-from mlgo.corpus.writer import CorpusWriter
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 from mlgo.run.exit_codes import RunError
 
 _COMMAND = ("-cc1", "-triple", "x86_64", "-O2", "-split-dwarf-file", "a.dwo", "-mllvm", "-import-instr-limit=5")
@@ -56,11 +56,8 @@ class ChangedCorpusTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.profile = self.folder / "app.profdata"
         self.profile.write_bytes(b"profile")
-        with CorpusWriter(self.folder / "c") as writer:
-            for name in ("a", "b"):
-                writer.add(name, name.encode(), ("-cc1", "-O2", f"-fprofile-instrument-use-path=/build/{name}"))
-            writer.finish()
-        self.corpus = Corpus.load(self.folder / "c")
+        command = ("-cc1", "-O2", "-fprofile-instrument-use-path=/build/a")
+        self.corpus = made_up_corpus(self.folder / "c", {"a": (b"a", command), "b": (b"b", command)})
 
     def changes(self, **flags):
         return command_changes(flags.get("add", ()), (), flags.get("replace", {}), pathlib.Path)

@@ -7,7 +7,7 @@ import unittest
 from mlgo.corpus.command import CommandError
 from mlgo.corpus.command_check import check_commands, find_refused, notes
 from mlgo.corpus.corpus import Corpus, CorpusError
-from mlgo.corpus.writer import CorpusWriter
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 
 _STATS = ("-mllvm", "-stats")
 
@@ -16,22 +16,17 @@ class RefusalTest(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def corpus(self, *commands: tuple[str, ...], **settings) -> pathlib.Path:
-        with CorpusWriter(self.root, **settings) as writer:
-            for name, command in zip("abcdef", commands):
-                writer.add(name, b"BC" + name.encode(), command)
-            writer.finish()
-        return self.root
+    def corpus(self, *commands: tuple[str, ...]) -> Corpus:
+        return made_up_corpus(self.root, {name: (name.encode(), words) for name, words in zip("abcdef", commands)})
 
     def test_all_are_listed_with_counts(self):
-        path = self.corpus(("-O2", *_STATS), ("-O2",), ("-O2", *_STATS, "-ast-view"))
-        corpus = Corpus.load(path)
+        corpus = self.corpus(("-O2", *_STATS), ("-O2",), ("-O2", *_STATS, "-ast-view"))
         self.assertEqual(find_refused(corpus), {"-mllvm -stats": ["a", "c"], "-ast-view": ["c"]})
         with self.assertRaises(CorpusError) as raised:
             check_commands(corpus)
         self.assertEqual(
             str(raised.exception),
-            f"corpus {path}: has commands with options that may do more than change code: -mllvm -stats (2"
+            f"corpus {self.root}: has commands with options that may do more than change code: -mllvm -stats (2"
             " modules, such as a), -ast-view (c). Build and extract it without them, or, if you trust the corpus, give"
             " --allow_option='-mllvm -stats' --allow_option='-ast-view'",
         )
@@ -40,7 +35,7 @@ class RefusalTest(unittest.TestCase):
     def test_no_flag_is_advised_for_a_response_file(self):
         for word, name in (("@a.rsp", "@a.rsp"), ("-target-cpu", "@b.rsp")):
             command = ("-O2", word) if word == name else ("-O2", word, name)
-            corpus = Corpus.load(self.corpus(command), [word, name])
+            corpus = Corpus.load(self.corpus(command).path, [word, name])
             with self.assertRaises(CorpusError) as raised:
                 check_commands(corpus)
             self.assertIn(f"{name} (a). Build and extract it without them", str(raised.exception))
@@ -50,8 +45,8 @@ class RefusalTest(unittest.TestCase):
                 print(corpus.modules[0].command.portable)
 
     def test_allowed_options_are_kept_and_part_of_the_digest(self):
-        path = self.corpus(("-O2", *_STATS))
-        plain = Corpus.load(path)
+        plain = self.corpus(("-O2", *_STATS))
+        path = plain.path
         for spelling in ("-mllvm -stats", "-mllvm  --stats", "-mllvm -stats=true"):
             allowed = Corpus.load(path, [spelling])
             check_commands(allowed)
@@ -64,20 +59,17 @@ class RefusalTest(unittest.TestCase):
             check_commands(Corpus.load(path, ["-mllvm -stats-json", "-stats", "-mllvm"]))
 
     def test_harmless_commands(self):
-        corpus = Corpus.load(self.corpus(("-cc1", "-O2", "-triple", "x86_64-linux-gnu")))
+        corpus = self.corpus(("-cc1", "-O2", "-triple", "x86_64-linux-gnu"))
         check_commands(corpus)
         self.assertEqual(notes(corpus), [])
 
     def test_one_command_for_all_counts_for_each_module(self):
-        with CorpusWriter(self.root, command_override=("-O2", *_STATS)) as writer:
-            for name in "ab":
-                writer.add(name, b"BC" + name.encode(), None)
-            writer.finish()
-        self.assertEqual(find_refused(Corpus.load(self.root)), {"-mllvm -stats": ["a", "b"]})
+        corpus = made_up_corpus(self.root, {"a": (b"a", None), "b": (b"b", None)}, command_override=("-O2", *_STATS))
+        self.assertEqual(find_refused(corpus), {"-mllvm -stats": ["a", "b"]})
 
     def test_an_option_without_its_argument_names_the_module(self):
         with self.assertRaisesRegex(CorpusError, "last option -mllvm, of a: lacks its argument"):
-            check_commands(Corpus.load(self.corpus(("-O2", "-mllvm"))))
+            check_commands(self.corpus(("-O2", "-mllvm")))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import unittest
 from mlgo.corpus import information
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 from mlgo.corpus.writer import CorpusWriter
 
 
@@ -25,11 +26,9 @@ class InformationTest(unittest.TestCase):
         self.assertEqual(list(information.options_of(CompileCommand(words))), list(expected.items()))
 
     def test_commands_are_not_held_in_memory(self):
-        with CorpusWriter(self.root / "c") as writer:
-            for number in range(40):
-                writer.add(f"m{number}", b"BC", ("-cc1", f"-D{'x' * 300_000}", "-pic-level", str(number)))
-            writer.finish()
-        corpus = Corpus.load(self.root / "c")
+        commands = [("-cc1", f"-D{'x' * 300_000}", "-pic-level", str(number)) for number in range(40)]
+        corpus = made_up_corpus(self.root / "c", {f"m{words[-1]}": (b"BC", words) for words in commands})
+        del commands
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)
         inspected = information.inspect(corpus)
@@ -84,10 +83,8 @@ class InformationTest(unittest.TestCase):
             self.assertIn(expected, text)
 
     def test_a_command_for_all(self):
-        with CorpusWriter(self.root / "c", has_thinlto=True, command_override=["<UNSPECIFIED>"]) as writer:
-            writer.add("a", b"BC", None, b"index")
-            writer.finish()
-        found = information.inspect(Corpus.load(self.root / "c"))
+        settings = {"has_thinlto": True, "command_override": ["<UNSPECIFIED>"]}
+        found = information.inspect(made_up_corpus(self.root / "c", {"a": (b"BC", None)}, **settings))
         self.assertEqual(found.bytes, {"bitcode": 2, "commands": 0, "thinlto_indices": 5, "carried_files": 0})
         text = "\n".join(information.lines(found))
         self.assertIn("1 ThinLTO modules", text)
@@ -95,12 +92,8 @@ class InformationTest(unittest.TestCase):
         self.assertEqual(found.levels, {"unknown": 1})
 
     def test_levels_of_a_build_that_is_not_optimised(self):
-        with CorpusWriter(self.root / "c") as writer:
-            writer.add("a", b"BC", ("-cc1",))
-            writer.finish()
-        self.assertIn(
-            "1  -O0, for no problem", "\n".join(information.lines(information.inspect(Corpus.load(self.root / "c"))))
-        )
+        found = information.inspect(made_up_corpus(self.root / "c", {"a": (b"BC", ("-cc1",))}))
+        self.assertIn("1  -O0, for no problem", "\n".join(information.lines(found)))
 
 
 if __name__ == "__main__":

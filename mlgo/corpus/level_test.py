@@ -5,10 +5,9 @@ import tempfile
 import unittest
 
 from mlgo.corpus.command import CompileCommand
-from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level import levels_of, notes
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, MIN_SIZE, OPTIMIZE_NONE, made_up_bitcode
-from mlgo.corpus.writer import CorpusWriter
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 
 _SMALL = made_up_bitcode([[MIN_SIZE, FOR_SIZE]] * 3)
 _FOR_SPEED = made_up_bitcode([[]] * 3 + [[MIN_SIZE, FOR_SIZE]])
@@ -20,12 +19,8 @@ class LevelTest(unittest.TestCase):
         """The levels of modules with `contents` and `command`."""
         with tempfile.TemporaryDirectory() as folder:
             own = None if settings.get("command_override") else command
-            index = b"index" if settings.get("has_thinlto") else None
-            with CorpusWriter(pathlib.Path(folder), **settings) as writer:
-                for name, content in zip("abcdef", contents):
-                    writer.add(name, content, own, index)
-                writer.finish()
-            return list(levels_of(Corpus.load(folder)).values())
+            modules = {name: (content, own) for name, content in zip("abcdef", contents)}
+            return list(levels_of(made_up_corpus(pathlib.Path(folder), modules, **settings)).values())
 
     def test_the_last_level_of_a_command_counts(self):
         for level, commands in {
@@ -41,11 +36,8 @@ class LevelTest(unittest.TestCase):
 
     def test_whoever_makes_a_corpus_is_told_of_modules_that_are_not_optimised(self):
         with tempfile.TemporaryDirectory() as folder:
-            with CorpusWriter(pathlib.Path(folder)) as writer:
-                for name, words in (("a", ("-O2",)), ("b", ("-O0",)), ("c", ())):
-                    writer.add(name, name.encode(), ("-cc1", *words))
-                writer.finish()
-            corpus = Corpus.load(folder)
+            modules = {"a": (b"a", ("-cc1", "-O2")), "b": (b"b", ("-cc1", "-O0")), "c": (b"c", ("-cc1",))}
+            corpus = made_up_corpus(pathlib.Path(folder), modules)
             levels, note = notes(corpus)
             self.assertEqual(levels, "optimisation levels: 2 modules at -O0, 1 modules at -O2")
             self.assertIn("note: 2 of 3 modules are compiled at -O0, such as b; no policy decides", note)

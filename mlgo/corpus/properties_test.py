@@ -6,10 +6,9 @@ import unittest
 
 from mlgo.corpus import properties
 from mlgo.corpus.command import CompileCommand
-from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.properties import NOT_INLINED, OPTIMISED, PROFILE, SANITIZED
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, made_up_bitcode
-from mlgo.corpus.writer import CorpusWriter
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 
 _PLAIN = made_up_bitcode([[FOR_SIZE]] * 3)
 _OPTIMISED = made_up_bitcode([[FOR_SIZE]] * 3, optimised=True)
@@ -63,16 +62,11 @@ class ModuleTest(unittest.TestCase):
 class CorpusTest(unittest.TestCase):
     def test_lines_name_modules_and_options(self):
         with tempfile.TemporaryDirectory() as scratch:
-            with CorpusWriter(pathlib.Path(scratch, "c")) as writer:
-                for number in range(5):
-                    bitcode = made_up_bitcode([[FOR_SIZE]] * (number + 4))
-                    writer.add(
-                        f"{number}.o", bitcode, ("-cc1", "-Oz", f"-fsanitize={'address' if number else 'thread'}")
-                    )
-                writer.add("x.o", _OPTIMISED, ("-cc1", "-Oz"))
-                writer.add("y.o", _PLAIN, ("-cc1", "-Oz"))
-                writer.finish()
-            found = properties.of_corpus(Corpus.load(pathlib.Path(scratch, "c")))
+            modules = {"x.o": (_OPTIMISED, ("-cc1", "-Oz")), "y.o": (_PLAIN, ("-cc1", "-Oz"))}
+            for number in range(5):
+                command = ("-cc1", "-Oz", f"-fsanitize={'address' if number else 'thread'}")
+                modules[f"{number}.o"] = (made_up_bitcode([[FOR_SIZE]] * (number + 4)), command)
+            found = properties.of_corpus(made_up_corpus(pathlib.Path(scratch, "c"), modules))
         first, second = properties.lines(found, 7)
         self.assertRegex(first, r"^1 of 7 modules hold bitcode that the optimiser has run on, .* \(x\.o\)$")
         self.assertRegex(

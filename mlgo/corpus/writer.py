@@ -16,17 +16,9 @@ import pathlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 
-from mlgo.corpus import contained_files
+from mlgo.corpus import contained_files, description
 from mlgo.corpus.contained_files import ContainedFiles, NameRefused
 from mlgo.corpus.corpus import join_command
-from mlgo.corpus.description import (
-    DESCRIPTION_NAME,
-    FILES_FOLDER,
-    LICENCES_NAME,
-    UNFINISHED_NAME,
-    UNKNOWN_LICENCE,
-    encode,
-)
 from mlgo.run import progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.regular_file import open_regular
@@ -35,7 +27,9 @@ from mlgo.run.regular_file import open_regular
 REPORT_NAME = "extraction_report.json"
 
 _UNFINISHED = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
-_RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, REPORT_NAME})
+_RESERVED = frozenset(
+    {description.DESCRIPTION_NAME, description.LICENCES_NAME, description.UNFINISHED_NAME, REPORT_NAME}
+)
 #: A larger file is not carried. The profiles of Chromium have 200 MB.
 _MOST_CARRIED_BYTES = 4 * 1024**3
 #: What a writer may delete from a directory it takes over: its own kinds of files and no others.
@@ -103,7 +97,11 @@ class CorpusWriter:
         self._copies: dict[tuple, str] = {}
         self._has_report = self._has_begun = False
         self._files = ContainedFiles(output_dir)
-        known = resume or self._files.is_empty() or any(map(self._files.has, (DESCRIPTION_NAME, UNFINISHED_NAME)))
+        known = (
+            resume
+            or self._files.is_empty()
+            or any(map(self._files.has, (description.DESCRIPTION_NAME, description.UNFINISHED_NAME)))
+        )
         if not known:
             self._files.close()
             wrong = "holds files and is not a corpus"
@@ -132,7 +130,7 @@ class CorpusWriter:
         bitcode: bytes,
         command: Sequence[str] | None,
         thinlto_index: bytes | None = None,
-        licence: str = UNKNOWN_LICENCE,
+        licence: str = description.UNKNOWN_LICENCE,
         rank: int = 0,
     ) -> bool:
         """Writes one module.
@@ -192,7 +190,7 @@ class CorpusWriter:
                 status = os.fstat(descriptor)
                 identity = (content_path.name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                 if identity not in self._copies:
-                    copy = self._files.copy(descriptor, status.st_size, FILES_FOLDER, content_path.name)
+                    copy = self._files.copy(descriptor, status.st_size, description.FILES_FOLDER, content_path.name)
                     self._claim(f"file {content_path}", (copy,), shared=True)
                     self._copies[identity] = copy
                 return self._copies[identity]
@@ -203,7 +201,7 @@ class CorpusWriter:
     def add_report(self, report: Mapping[str, object]) -> None:
         """Writes what an extraction has to say about its objects; readers of the corpus do not need it."""
         self._begin()
-        self._files.write(REPORT_NAME, encode(report))
+        self._files.write(REPORT_NAME, description.encode(report))
         self._has_report = True
 
     def result(self) -> WrittenCorpus:
@@ -225,15 +223,15 @@ class CorpusWriter:
             raise RunError(f"corpus {self.directory}", wrong, "check what it is made from", ExitCode.NOTHING_PRODUCED)
         self._remove_stale_files(written)
         licences = {name: self._added[name].licence for name in written.modules}
-        self._files.write(LICENCES_NAME, encode({"modules": licences}))
-        description: dict[str, object] = {"has_thinlto": self._has_thinlto, "modules": list(written.modules)}
+        self._files.write(description.LICENCES_NAME, description.encode({"modules": licences}))
+        content: dict[str, object] = {"has_thinlto": self._has_thinlto, "modules": list(written.modules)}
         if self._override is not None:
             # mlgo-utils writes it first.
-            description = {"global_command_override": list(self._override), **description}
+            content = {"global_command_override": list(self._override), **content}
         if self._durable:
             self._files.sync()
-        self._files.write(DESCRIPTION_NAME, encode(description))
-        self._files.remove(UNFINISHED_NAME)
+        self._files.write(description.DESCRIPTION_NAME, description.encode(content))
+        self._files.remove(description.UNFINISHED_NAME)
         return written
 
     def _begin(self) -> None:
@@ -241,10 +239,10 @@ class CorpusWriter:
         with self._lock:
             if self._has_begun:
                 return
-            if self._replaces and self._files.has(DESCRIPTION_NAME):
+            if self._replaces and self._files.has(description.DESCRIPTION_NAME):
                 progress.tell(f"note: {self.directory} held a corpus, which is replaced")
-            self._files.write(UNFINISHED_NAME, _UNFINISHED)
-            self._files.remove(DESCRIPTION_NAME)
+            self._files.write(description.UNFINISHED_NAME, _UNFINISHED)
+            self._files.remove(description.DESCRIPTION_NAME)
             self._has_begun = True
 
     def _check(self, name: str, bitcode: bytes, command: Sequence[str] | None, thinlto_index: bytes | None) -> None:
@@ -281,8 +279,8 @@ class CorpusWriter:
 
     def _remove_stale_files(self, written: WrittenCorpus) -> None:
         expected = {path for name in written.modules for path in self._added[name].paths} | set(self._copies.values())
-        for path in self._files.names(but_not_below=DESCRIPTION_NAME):
-            ours = path.endswith(_OWN_SUFFIXES) or path.startswith(FILES_FOLDER + "/")
+        for path in self._files.names(but_not_below=description.DESCRIPTION_NAME):
+            ours = path.endswith(_OWN_SUFFIXES) or path.startswith(description.FILES_FOLDER + "/")
             if contained_files.is_partial(path) or (ours and path not in expected):
                 self._files.remove(path)
         if not self._has_report:
