@@ -80,10 +80,8 @@ def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:
         raise RunError(f"corpus {unfinished[0].parent}", "is not finished", remedy)
     parts = sorted(path.parent for path in root.glob(f"*/{description.DESCRIPTION_NAME}"))
     if not parts:
-        remedy = "put each corpus into a folder of its own there"
-        raise RunError(
-            f"--root_dir={root}", f"has no */{description.DESCRIPTION_NAME}", remedy, ExitCode.NOTHING_PRODUCED
-        )
+        wrong, remedy = f"has no */{description.DESCRIPTION_NAME}", "put each corpus into a folder of its own there"
+        raise RunError(f"--root_dir={root}", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     for part in parts:
         if not description.is_safe_name(part.name) or part.name == description.FILES_FOLDER:
             raise RunError(f"{part}", "cannot be a part of the combined corpus under this name", "rename the folder")

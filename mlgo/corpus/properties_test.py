@@ -62,9 +62,9 @@ class ModuleTest(unittest.TestCase):
 class CorpusTest(unittest.TestCase):
     def test_lines_name_modules_and_options(self):
         with tempfile.TemporaryDirectory() as scratch:
-            modules = {"x.o": (_OPTIMISED, ("-cc1", "-Oz")), "y.o": (_PLAIN, ("-cc1", "-Oz"))}
+            modules = {"x.o": (_OPTIMISED, ["-cc1", "-Oz"]), "y.o": (_PLAIN, ["-cc1", "-Oz"])}
             for number in range(5):
-                command = ("-cc1", "-Oz", f"-fsanitize={'address' if number else 'thread'}")
+                command = ["-cc1", "-Oz", f"-fsanitize={'address' if number else 'thread'}"]
                 modules[f"{number}.o"] = (made_up_bitcode([[FOR_SIZE]] * (number + 4)), command)
             found = properties.of_corpus(made_up_corpus(pathlib.Path(scratch, "c"), modules))
         first, second = properties.lines(found, 7)

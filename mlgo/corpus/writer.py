@@ -27,9 +27,9 @@ from mlgo.run.regular_file import open_regular
 REPORT_NAME = "extraction_report.json"
 
 _UNFINISHED = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
-_RESERVED = frozenset(
-    {description.DESCRIPTION_NAME, description.LICENCES_NAME, description.UNFINISHED_NAME, REPORT_NAME}
-)
+#: A directory that a writer takes over has one of these.
+_MARKS = (description.DESCRIPTION_NAME, description.UNFINISHED_NAME)
+_RESERVED = frozenset({*_MARKS, description.LICENCES_NAME, REPORT_NAME})
 #: A larger file is not carried. The profiles of Chromium have 200 MB.
 _MOST_CARRIED_BYTES = 4 * 1024**3
 #: What a writer may delete from a directory it takes over: its own kinds of files and no others.
@@ -97,12 +97,7 @@ class CorpusWriter:
         self._copies: dict[tuple, str] = {}
         self._has_report = self._has_begun = False
         self._files = ContainedFiles(output_dir)
-        known = (
-            resume
-            or self._files.is_empty()
-            or any(map(self._files.has, (description.DESCRIPTION_NAME, description.UNFINISHED_NAME)))
-        )
-        if not known:
+        if not (resume or self._files.is_empty() or any(map(self._files.has, _MARKS))):
             self._files.close()
             wrong = "holds files and is not a corpus"
             raise RunError(f"output directory {self.directory}", wrong, "give a new or an empty directory")

@@ -61,8 +61,8 @@ class RulesTest(unittest.TestCase):
         """.split("|"):
             (one,) = parse_driver(words.split())
             self.assertTrue(belongs_to_build(one), words)
-        for words in (["-ObjC"], ["-fPIC"], ["-mcpu=x"], ["-Wp,-DA"], ["-fno-exceptions"], ["-include", "-O2"]):
-            (one,) = parse_driver(words)
+        for words in "-ObjC | -fPIC | -mcpu=x | -Wp,-DA | -fno-exceptions | -include -O2".split("|"):
+            (one,) = parse_driver(words.split())
             self.assertFalse(belongs_to_build(one), words)
 
 
