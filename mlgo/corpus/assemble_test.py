@@ -55,9 +55,7 @@ class AssembleTest(unittest.TestCase):
         (self.root / "m.bc").write_bytes(b"BC")
         (self.root / "m.c").write_bytes(b"int f;\n")
 
-    def module(
-        self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner: str = "p/lib", file: str = "m.c"
-    ) -> assemble.Compiled:
+    def module(self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner="p/lib", file="m.c") -> assemble.Compiled:
         path = self.root / f"{len(list(self.root.iterdir()))}.cmd"
         path.write_bytes(recorded)
         return assemble.Compiled(source, owner, self.root / "m.bc", path, self.root / file, "MIT")

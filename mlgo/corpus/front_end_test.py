@@ -103,14 +103,8 @@ class SameObjectTest(unittest.TestCase):
         source, bitcode, recorded = self.root / "m.c", self.root / "m.bc", self.root / "m.cmd"
         for level in ("O1", "O2", "Oz"):
             self.clang(f"-{level}", "-c", "m.c", "-o", "m.o")
-            front_end.run(
-                str(CLANG),
-                LLVM_MAJOR,
-                ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"],
-                level,
-                bitcode,
-                recorded,
-            )
+            words = ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"]
+            front_end.run(str(CLANG), LLVM_MAJOR, words, level, bitcode, recorded)
             original = (self.root / "m.o").read_bytes()
             self.assertIn(b"kept", original)
             self.assertEqual(self.compiled("m.bc", recorded), original, level)
@@ -119,9 +113,8 @@ class SameObjectTest(unittest.TestCase):
     def test_a_source_that_does_not_compile(self):
         (self.root / "m.c").write_text("int f( {", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "ended with status 1. mend the source"):
-            front_end.run(
-                str(CLANG), LLVM_MAJOR, ["-c", str(self.root / "m.c")], "", self.root / "m.bc", self.root / "m.cmd"
-            )
+            source, bitcode, recorded = self.root / "m.c", self.root / "m.bc", self.root / "m.cmd"
+            front_end.run(str(CLANG), LLVM_MAJOR, ["-c", str(source)], "", bitcode, recorded)
 
 
 if __name__ == "__main__":

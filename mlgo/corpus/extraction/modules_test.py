@@ -16,25 +16,23 @@ BITCODE = b"BC\xc0\xde"
 EMBEDDED_LATE = ("-mllvm", "-lto-embed-bitcode=post-merge-pre-opt")
 
 
-class PlaceholderTest(unittest.TestCase):
-    def test_sections_with_one_byte_as_mlgo_utils_tests_have_them_give_no_module(self):
-        read = EmbeddedModules(lambda span, found: Embedded(b"\x55", b"\xff"), str, roots_of_build([]))
-        with tempfile.NamedTemporaryFile() as file, self.assertRaises(LeftOut) as caught:
-            read("test1.o", BuildObject("test1.o", file.name, "/"))
-        self.assertEqual(caught.exception.kind, Kind.NO_BITCODE)
-        self.assertEqual(caught.exception.reason, "has a bitcode section without bitcode in its 1 bytes")
-
-
-class OtherCompilerTest(unittest.TestCase):
-    def test_bitcode_of_another_major_is_left_out_with_both_majors(self):
-        # Written by llvm-as 14; see bitcode_test.
-        made_by_14 = bytes.fromhex("4243c0de3514000005000000620c30244a59be668dfbb4af0b51804c01000000")
-        read = EmbeddedModules(lambda span, found: Embedded(made_by_14, b"-cc1\0"), str, roots_of_build([]))
+class BitcodeTest(unittest.TestCase):
+    def refused(self, bitcode: bytes) -> LeftOut:
+        read = EmbeddedModules(lambda span, found: Embedded(bitcode, b"-cc1\0"), str, roots_of_build([]))
         with tempfile.NamedTemporaryFile() as file, self.assertRaises(LeftOut) as caught:
             read("a.o", BuildObject("a.o", file.name, "/"))
-        self.assertEqual(caught.exception.kind, Kind.OTHER_LLVM)
-        self.assertTrue(caught.exception.kind.is_failure)
-        self.assertRegex(caught.exception.reason, r"^was made by clang 14; this needs clang \d+$")
+        return caught.exception
+
+    def test_sections_with_one_byte_as_mlgo_utils_tests_have_them_give_no_module(self):
+        found = self.refused(b"\x55")
+        self.assertEqual(found.kind, Kind.NO_BITCODE)
+        self.assertEqual(found.reason, "has a bitcode section without bitcode in its 1 bytes")
+
+    def test_bitcode_of_another_major_is_left_out_with_both_majors(self):
+        # Written by llvm-as 14; see bitcode_test.
+        found = self.refused(bytes.fromhex("4243c0de3514000005000000620c30244a59be668dfbb4af0b51804c01000000"))
+        self.assertEqual((found.kind, found.kind.is_failure), (Kind.OTHER_LLVM, True))
+        self.assertRegex(found.reason, r"^was made by clang 14; this needs clang \d+$")
 
 
 class FilesOfObjectsTest(unittest.TestCase):

@@ -33,6 +33,18 @@ LANG_OPTION_WITH_MARSHALLING(1, 8 /* -n */, n, Separate, G, INVALID, nullptr, 0,
 """
 
 
+_LISTING = """OPTIONS:
+  --a=<number>      - A number
+  --b               - A truth value
+  --c=<value>       - One of
+    =x              -   first
+    =<empty>        -   none
+  Group:
+      --d           - a member
+  --e=<string>      - A text
+"""
+
+
 class ClangTableTest(unittest.TestCase):
     def test_entries(self):
         described = {"kind": "Joined", "type": ["on", "off"], "sets": "CodeGenOpts.A"}
@@ -58,20 +70,7 @@ class ClangTableTest(unittest.TestCase):
 class LlvmTableTest(unittest.TestCase):
     def compiler(self, complaint: str) -> pathlib.Path:
         path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "clang")
-        listing = "\n".join(
-            (
-                "OPTIONS:",
-                "  --a=<number>      - A number",
-                "  --b               - A truth value",
-                "  --c=<value>       - One of",
-                "    =x              -   first",
-                "    =<empty>        -   none",
-                "  Group:",
-                "      --d           - a member",
-                "  --e=<string>      - A text",
-            )
-        )
-        listed, said = (f"cat <<'E'\n{text}\nE\n" for text in (listing, complaint))
+        listed, said = (f"cat <<'E'\n{text}\nE\n" for text in (_LISTING, complaint))
         path.write_text(f'#!/bin/sh\ncase "$*" in *-help-list-hidden*) {listed};; *) exec >&2; {said};; esac\n')
         path.chmod(0o755)
         return path
