@@ -92,11 +92,9 @@ class _Contents:
 @dataclasses.dataclass(frozen=True, slots=True)
 class Module:
     """One translation unit. Of its files, only the command is kept in memory; every other property reads, and raises
-    CorpusError when the file is missing or unreadable.
+    CorpusError when the file is missing or unreadable."""
 
-    Attributes: name: stable name, a relative path such as llvm/lib/Support/APInt.cpp.
-    """
-
+    #: Stable, a relative path such as llvm/lib/Support/APInt.cpp.
     name: str
     _contents: _Contents = dataclasses.field(repr=False)
 
@@ -285,9 +283,8 @@ class Corpus:
         Args: allowed_options: options that commands may have although they may do more than change code, such as
           "-mllvm -stats" (mlgo/corpus/options/README.md). They are part of the digest.
 
-        Raises:
-          CorpusError: the description is missing or not as described in README.md, no module is listed, a name is
-            listed twice or leads out of the corpus, or a file of a module is missing.
+        Raises: CorpusError: the description is missing or not as described in README.md, no module is listed, a name is
+          listed twice or leads out of the corpus, or a file of a module is missing.
         """
         path = pathlib.Path(path)
         if not path.is_dir():

@@ -76,14 +76,8 @@ class Relocation(NamedTuple):
 
 
 class ElfFile:
-    """An ELF file.
-
-    Attributes:
-      kind: e_type, such as ET_EXEC.
-      header: its first 16 bytes, and the fields behind them without the offset of the section headers.
-
-    Raises: ElfError: the header or a section header is damaged.
-    """
+    """An ELF file. `kind` is its e_type, such as ET_EXEC; `header` has its first 16 bytes, and the fields behind them
+    without the offset of the section headers. Raises: ElfError: the header or a section header is damaged."""
 
     def __init__(self, read: Callable[[int, int], bytes]):
         """Args: read: (offset, size) -> that part of the file; raises an error when the file ends before."""

@@ -18,12 +18,8 @@ _BEGINNING = re.compile(rf"(?=({FILES_FOLDER}/[0-9a-f]{{16}}-))")
 
 
 def part_of_corpus(corpus: Corpus, names: Iterable[str]) -> Corpus:
-    """The modules `names` of `corpus` with the carried files that their commands name.
-
-    Its digest is that of the corpus that `copy_modules` would write.
-
-    Raises: CorpusError: a name is not in the corpus, or a command cannot be read.
-    """
+    """The modules `names` of `corpus` with the carried files that their commands name. Its digest is that of the corpus
+    that `copy_modules` would write. Raises: CorpusError: a name is not in the corpus, or a command cannot be read."""
     part, carried = corpus.select(list(names)), by_digest(corpus.carried_files)
     named: set[str] = set()
     if carried:
@@ -35,10 +31,7 @@ def part_of_corpus(corpus: Corpus, names: Iterable[str]) -> Corpus:
 def equal_modules(modules: Iterable[Module]) -> dict[str, str]:
     """Names of modules that equal an earlier one of `modules` in bitcode, command and ThinLTO index -> its name.
 
-    Bitcode of a size that no other module has is not read.
-
-    Raises: CorpusError: a file is missing or empty.
-    """
+    Bitcode of a size that no other module has is not read. Raises: CorpusError: a file is missing or empty."""
     of_size = collections.defaultdict(list)
     for module in modules:
         of_size[module.bitcode_size].append(module)

@@ -137,12 +137,9 @@ class CorpusWriter:
           licence: SPDX expression.
           rank: of modules with equal content, the one with the lowest rank stays, then the first by name.
 
-        Returns: False: a module with the same content is there already and stays. A module for which this returned True
-          can still become a duplicate of one added later.
-
-        Raises:
-          NameRefused: the name leads out of the directory, or its files are another module's.
-          RunError: bitcode, command or index are not as described, or writing fails.
+        Returns: False: a module with the same content is there already and stays; True: one added later may replace it.
+        Raises: NameRefused: the name leads out of the directory, or its files are another module's; RunError: bitcode,
+          command or index are not as described, or writing fails.
         """
         self._check(name, bitcode, command, thinlto_index)
         self._begin()

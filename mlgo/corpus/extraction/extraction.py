@@ -35,14 +35,12 @@ _READ_AHEAD = 4
 
 @dataclasses.dataclass(frozen=True)
 class Extraction:
-    """Which corpus to extract. Each attribute is the flag of //mlgo:extract_ir with its name, but for:
+    """Which corpus to extract. Each other attribute is the flag of //mlgo:extract_ir with its name.
 
-    Attributes: working_directory: folder that object paths are relative to without `obj_base_dir`.
-
-    Raises: RunError: the values exclude each other, or one of them is out of range.
-    """
+    Raises: RunError: the values exclude each other, or one of them is out of range."""
 
     output_dir: pathlib.Path
+    #: Folder that object paths are relative to without `obj_base_dir`.
     working_directory: pathlib.Path = pathlib.Path("/")
     input: pathlib.Path | None = None
     input_type: str = "json"

@@ -32,6 +32,7 @@ INDEX_SUFFIX = ".thinlto.bc"
 _DATABASE = "a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, ninja -t compdb, Bear)"
 _PARAMETERS = "a linker parameter file: the words of a link command, or one object per line"
 _QUOTING = re.compile(r"[\s\"'\\]")
+_MARK = re.compile(r"\\.?|[\"']", re.DOTALL)
 _ARCHIVE_SUFFIXES = (".a", ".lib", ".lo")
 # As lld and clang's driver have it (lld/ELF/Options.td). Of lld's other options, none that begins so names a file.
 _OUTPUTS = frozenset(("-o", "-output", "--output"))
@@ -186,19 +187,14 @@ def objects_of_link(words: Sequence[str] | Iterator[str], base: str) -> Listing:
 
 def _state_after(line: str, quote: str) -> tuple[str, bool]:
     """The open quote after `line`, which began inside `quote` ("": none), and whether the line ends with an escape."""
-    escaped = False
-    if not quote and not _QUOTING.search(line):
-        return "", False
-    for character in line:
-        if escaped:
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-    return quote, escaped
+    for found in _MARK.finditer(line):
+        if found[0] == "\\":  # With nothing behind it.
+            return quote, True
+        if found[0] == quote:
+            quote = ""
+        elif not quote and not found[0].startswith("\\"):
+            quote = found[0]
+    return quote, False
 
 
 def with_members(listing: Listing) -> Listing:
@@ -238,10 +234,8 @@ def _members(found: BuildObject) -> Sequence[BuildObject]:
 def named(objects: Iterable[BuildObject], base: str | None) -> tuple[list[tuple[str, BuildObject]], list[Omission]]:
     """Each object with its module's name, sorted by name, and the objects that cannot have one.
 
-    Args:
-      objects: of the build; one that is listed twice counts once.
-      base: absolute; names of objects whose stated path leads out of their directory are relative to it. None: such
-        objects are left out.
+    One that is listed twice counts once. Names of objects whose stated path leads out of their directory are relative
+    to `base`, an absolute path; None: such objects are left out.
     """
     omissions: list[Omission] = []
     by_name: dict[str, dict[tuple, BuildObject]] = defaultdict(dict)

@@ -161,8 +161,7 @@ def link_last(configured: Configured, linked: str, jobs: int) -> None:
     A build links programs on the way, such as generators of code. Their links save modules too and, of objects that two
     of them share, those of the later link: which one that is differs from build to build.
 
-    Args: linked: a program or shared library, by path from the build folder; jobs: commands at a time.
-    Raises: RunError: a command fails, or ninja does not make it.
+    `linked`: a program or shared library, by path from the build folder. Raises: RunError: a command fails.
     """
     build = configured.layout.build
     (before,) = gn_build.inputs_in(gn_build.query(configured, [linked])).values()

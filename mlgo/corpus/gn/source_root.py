@@ -44,11 +44,8 @@ _Places = dict[str, "_Places"]
 
 
 def args_text(arguments: Mapping[str, str]) -> str:
-    """args.gn, sorted by name.
-
-    Args: arguments: names and values as gn writes them: `true`, `2`, `"text"`, `[ "a" ]`.
-    Raises: RunError: a name that gn cannot have, or a value of several lines.
-    """
+    """args.gn, sorted by name, of names and values as gn writes them: `true`, `2`, `"text"`, `[ "a" ]`.
+    Raises: RunError: a name that gn cannot have, or a value of several lines."""
     for name, value in arguments.items():
         if not _ARGUMENT.fullmatch(name):
             remedy = "give NAME=VALUE, as in use_thin_lto=true"
@@ -62,11 +59,8 @@ def args_text(arguments: Mapping[str, str]) -> str:
 def root_build_file(targets: Sequence[str], library_flags: Sequence[str] | None = None) -> str:
     """BUILD.gn of the root: a group of all `targets` or, with `library_flags`, a shared library of all of their code.
 
-    The library exports the symbols of its targets: with hidden symbols it is empty.
-
-    Args: library_flags: options of its link.
-    Raises: RunError: no target, or one that is no label of the default toolchain.
-    """
+    The library exports the symbols of its targets: with hidden symbols it is empty. Raises: RunError: no target, or one
+    that is no label of the default toolchain."""
     if not targets:
         raise RunError("targets", "are none", "name at least one, such as //third_party/re2")
     for target in targets:
@@ -121,11 +115,9 @@ def prepare(
 
     Args:
       work: the folder; it is emptied when its fingerprints differ.
-      toolchain: names below //mlgo_toolchain and the files or folders they refer to.
       contents: further files, by path from the root.
       fingerprints: everything that determines the objects, as JSON.
-      placed: further files or folders, by path from the root, which may lie in folders of the tree.
-      copied: folders of the tree, by path from the root, of which the build sees copies instead of links.
+      toolchain, placed, copied: see gn_build.Project.
 
     Raises: RunError: the tree is no gn project, or has a folder that we add; a path of `placed` or `copied` leads out
       of it, or one of `copied` is no folder.

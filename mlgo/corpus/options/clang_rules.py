@@ -156,8 +156,3 @@ def is_known_flag(name: str, option: ClangOption) -> bool:
 def is_known_string(name: str, value: str) -> bool:
     """Whether the string option `name` only changes code, with a value of the form that it takes."""
     return name in _STRINGS and _STRINGS[name].fullmatch(value) is not None
-
-
-def listed() -> set[str]:
-    """Every option that a rule names in full: a test compares them with the tables."""
-    return {*_KEPT, *_STRINGS, *READS}

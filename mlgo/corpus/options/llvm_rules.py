@@ -92,8 +92,3 @@ def only_changes_code(name: str) -> bool:
 def is_text(name: str, value: str | None) -> bool:
     """Whether the option `name` takes a text that only goes into code, and `value` is one."""
     return name in _TEXTS and value is not None and _WORDS.fullmatch(value) is not None
-
-
-def listed() -> set[str]:
-    """Every option that a rule names in full: a test compares them with the tables."""
-    return {*READS, *WRITES, *_TEXTS, *SWITCHES, *SELECTORS, *DECISIONS, EMBEDDING}

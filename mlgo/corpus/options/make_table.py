@@ -226,10 +226,7 @@ def _run(clang: pathlib.Path, words: Sequence[str]) -> subprocess.CompletedProce
 def make_table(clang: pathlib.Path, headers: Iterable[pathlib.Path]) -> str:
     """The table as JSON, with one option a line, sorted, so that a new pin of LLVM shows which options changed.
 
-    Args: headers: folders, one of which has clang's headers.
-
-    Raises: RunError: the table of clang's options is not in the headers, or a table cannot be read.
-    """
+    Raises: RunError: the table of clang's options is in no folder of `headers`, or a table cannot be read."""
     # LLVM 22 moved it.
     places = [folder / "clang" / part / "Options.inc" for folder in headers for part in ("Options", "Driver")]
     if (path := next((place for place in places if place.exists()), None)) is None:

@@ -93,7 +93,6 @@ def back_end(arguments: Sequence[str], carry: Callable[[str, str], str]) -> Back
     """The back end which `arguments` of ld.lld, program name not included, ask for.
 
     Args: carry: called with an option and the path of a file it names; returns how the corpus names that file.
-
     Raises: RunError: an option lacks its value or has one that lld would refuse.
     """
     state = _State(carry)
