@@ -29,7 +29,7 @@ from mlgo.corpus.description import (
     parse_description,
     parse_licences,
 )
-from mlgo.corpus.options.named_files import named_files
+from mlgo.corpus.options.driver import named_files
 from mlgo.corpus.options.verdict import normal_name
 from mlgo.corpus.storage import Storage
 from mlgo.run import files

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterable
 
 from mlgo.corpus.elf import DT_NEEDED, DT_RPATH, DT_RUNPATH, ElfError, ElfFile
-from mlgo.corpus.options.named_files import named_files
+from mlgo.corpus.options.driver import named_files
 from mlgo.run import child
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mlgo.corpus.options.named_files import named_files
+from mlgo.corpus.options.driver import named_files
 from mlgo.project import child
 from mlgo.project.command_line import Compile, Header
 from mlgo.project.compiler import Compiler

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.corpus.options.named_files import named_files
+from mlgo.corpus.options.driver import named_files
 from mlgo.identity.code import COMPILES, digest_of_code
 from mlgo.run import files
 from mlgo.run.cache import Cache

@@ -1,5 +1,5 @@
 """Splits a command of clang's driver (`clang -O2 -c a.c -o a.o`) into options with their values, as the driver does;
-also says which only name outputs or choose how a build optimises and links.
+also says which only name outputs or choose how a build optimises and links, and which files any command names.
 
 Which option takes a value, and whether as a part of its word or as the next one, is in clang's table of options alone.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pathlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlgo.corpus.options import llvm_rules
 from mlgo.corpus.options.parsing import GivenOption
@@ -48,6 +49,11 @@ _OF_CC1 = re.compile(
     """,
     re.VERBOSE,
 )
+
+#: What stands before a name in a word: -fplugin=NAME, -Wl,--version-script=NAME, @NAME.
+_BEFORE = re.compile(r"[=,@]")
+#: The file that clang reads where -fprofile-use= names a folder (clang/docs/UsersManual.rst).
+_OF_FOLDER = "default.profdata"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,3 +155,29 @@ def is_passed_on_for_build(option: GivenOption) -> bool:
     if (name := option.llvm) is None:
         return option.clang is not None and _OF_CC1.fullmatch(option.name) is not None
     return name == llvm_rules.EMBEDDING or name in llvm_rules.DECIDING
+
+
+def named_files(words: Iterable[str], folder: str | os.PathLike[str] | None = None) -> list[pathlib.Path]:
+    """The existing regular files that `words` name, each once, in their order.
+    Args: folder: what relative names are relative to; None: only absolute names count."""
+    found: dict[pathlib.Path, None] = {}
+    for word in words:
+        if folder is None and "/" not in word:
+            continue
+        for name in dict.fromkeys([word, *_after(word)]):
+            if not name or (folder is None and not name.startswith("/")):
+                continue
+            path = os.path.join(folder or "/", name)
+            for candidate in (path, os.path.join(path, _OF_FOLDER)):
+                if os.path.isfile(candidate):
+                    found[pathlib.Path(candidate)] = None
+    return list(found)
+
+
+def _after(word: str) -> Iterable[str]:
+    """The parts of `word` that may be a name of their own: up to its end, or to the next comma."""
+    for match in _BEFORE.finditer(word):
+        yield word[match.end() :]
+        yield word[match.end() :].partition(",")[0]
+    if word.startswith("-") and (begin := word.find("/")) > 0:
+        yield word[begin:]
