@@ -104,10 +104,6 @@ class Forest:
         changes = [row.change for row in self.rows]
         return Scale.around([0.0, *(value for each in changes for value in (each.low, each.high, each.percent))], 4)
 
-    @property
-    def ticks(self) -> list[Mark]:
-        return self.scale.ticks(signed=True, suffix=" %")
-
 
 @dataclasses.dataclass(frozen=True)
 class Series:
@@ -160,10 +156,6 @@ class Lines:
     def up(self) -> Scale:
         values = [y for _, y in self._points]
         return Scale.around([0.0, *values]) if self.percent else Scale.around(values, 3)
-
-    @property
-    def horizontal(self) -> list[Mark]:
-        return self.across.ticks()
 
     @property
     def vertical(self) -> list[Mark]:

@@ -44,9 +44,8 @@ def show(stream: TextIO, page: pages.Page) -> None:
 
 
 def show_blocks(out: Console, blocks: Sequence[pages.Block]) -> None:
-    for block in blocks:
-        for line in _block(block):
-            out.print(line)
+    for line in _all(blocks):
+        out.print(line)
 
 
 def _block(block: pages.Block) -> Iterator[RenderableType]:

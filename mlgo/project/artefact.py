@@ -14,24 +14,20 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from mlgo.project.compiler import Compiler
-from mlgo.project.goal import Goal, Measured
+from mlgo.project.compiler import Compiler, digest_of
+from mlgo.project.goal import Measured, Result
 from mlgo.project.profile import profile_option
 from mlgo.project.tuning import decision_option
 from mlgo.run.exit_codes import RunError
-from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically, write_error
-from mlgo.run.regular_file import open_regular
+from mlgo.run.files import encode_json, read_json, write_all_atomically, write_error
 
 CONFIG, TOOLCHAIN, RESULT, PAGE, CACHE = "mlgo.cfg", "toolchain.cmake", "mlgo.json", "report.html", ".cache"
-#: In the cache.
-RECORDING = "recording.json"
 _FORMAT = 1
 _REMEDY = "Remove the folder, or name another with --output="
 _CMAKE = """# cmake --toolchain mlgo/toolchain.cmake, with the folder of mlgo's clang in the environment's MLGO_PREFIX.
@@ -50,10 +46,7 @@ endforeach()
 
 
 def opened(folder: pathlib.Path) -> pathlib.Path:
-    """Creates the folder and its cache; returns the cache.
-
-    Raises: RunError: the folder holds files of others, or cannot be written.
-    """
+    """Creates the folder and the cache that it returns. Raises: RunError: it has others' files, or is not writable."""
     names = [] if not folder.is_dir() else [entry.name for entry in folder.iterdir()]
     if names and CACHE not in names and RESULT not in names:
         wrong = f"holds files that mlgo did not write: {', '.join(sorted(names)[:3])}"
@@ -104,8 +97,7 @@ def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None
 
 
 def config_of(chosen: Measured) -> list[str]:
-    """The lines of mlgo.cfg."""
-    # clang puts the folder of the file in the place of <CFGDIR>.
+    """The lines of mlgo.cfg; clang puts its folder in the place of <CFGDIR>."""
     return [*chosen.row.config, *(option(f"<CFGDIR>/{name}") for name, _, option in _named_files(chosen))]
 
 
@@ -120,37 +112,28 @@ def _named_files(chosen: Measured) -> list[tuple[str, bytes, Callable[[str], str
     ]
 
 
-def content_of(
-    project: pathlib.Path,
-    compiler: Compiler,
-    goal: Goal,
-    program: str,
-    measured: Sequence[Measured],
-    chosen: Measured | None,
-    sources: Iterable[str],
-    others: dict[str, str],
-) -> dict[str, Any]:
+def content_of(project: pathlib.Path, compiler: Compiler, result: Result) -> dict[str, Any]:
     """What mlgo.json holds. Paths below the project are relative to it."""
     rows = [
         {
             "name": one.row.name,
             "options": config_of(one),
-            goal.kind: dict(one.figures) if one.figures else None,
+            result.goal.kind: dict(one.figures) if one.figures else None,
             "compile_seconds": None if one.seconds is None else round(one.seconds, 2),
             "not_measured": one.why_not,
             "kept_objects": len(one.refused),
         }
-        for one in measured
+        for one in result.measured
     ]
     return {
         "format": _FORMAT,
         "compiler": compiler.digest(),
-        "asked": goal.verb,
-        "program": shown(program, project),
-        "chosen": chosen.row.name if chosen else None,
+        "asked": result.goal.verb,
+        "program": shown(result.program, project),
+        "chosen": result.chosen.row.name if result.chosen else None,
         "rows": rows,
-        "sources": {shown(source, project): digest_of(source) for source in sorted(set(sources))},
-        "as_built": {shown(path, project): reason for path, reason in sorted(others.items())},
+        "sources": {shown(source, project): digest_of(source) for source in sorted(set(result.sources))},
+        "as_built": {shown(path, project): reason for path, reason in sorted(result.others.items())},
     }
 
 
@@ -160,66 +143,15 @@ def shown(path: str, project: pathlib.Path) -> str:
     return path if relative.startswith("..") else relative
 
 
-def digest_of(path: str | os.PathLike[str]) -> str | None:
-    """sha256 of a regular file; None: it cannot be read."""
-    digest = hashlib.sha256()
-    try:
-        with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
-            while part := file.read(1 << 20):
-                digest.update(part)
-    except OSError:
-        return None
-    return digest.hexdigest()
-
-
 def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
-    """In one sentence why what was measured no longer holds; None: it does.
-
-    Raises: RunError: there is no mlgo.cfg, or mlgo.json is damaged.
-    """
+    """Why what was measured no longer holds; None: it does. Raises: RunError: no mlgo.cfg, or a damaged mlgo.json."""
     if not (folder / CONFIG).is_file():
         raise RunError(f"{folder / CONFIG}", "is not there", "Run `mlgo smaller -- COMMAND` first")
     content = read_json(folder / RESULT, "the result", _REMEDY)
-    if (
-        not isinstance(content, dict)
-        or content.get("format") != _FORMAT
-        or not isinstance(content.get("sources"), dict)
-    ):
+    sources = content.get("sources") if isinstance(content, dict) else None
+    if not isinstance(sources, dict) or content.get("format") != _FORMAT:
         raise RunError(f"{folder / RESULT}", "was written by another version", _REMEDY)
     if content.get("compiler") != compiler.digest():
         return "was measured with another compiler"
-    sources = content["sources"]
     changed = sum(digest_of(folder.parent / source) != digest for source, digest in sources.items())
     return f"was measured before {changed} of {len(sources)} sources changed" if changed else None
-
-
-def time_of(path: str) -> int | None:
-    """When a file was last changed, in nanoseconds since 1970; None: it is not there."""
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return None
-
-
-def read_recording(cache: pathlib.Path) -> dict[str, Any]:
-    """What `write_recording` wrote; empty when there is nothing that can be used."""
-    try:
-        content = json.loads((cache / RECORDING).read_text("utf-8"))
-        if content.get("format") != _FORMAT or not all(isinstance(one["output"], str) for one in content["commands"]):
-            return {}
-        return {**content, "build_seconds": float(content["build_seconds"]), "changed": dict(content["changed"])}
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
-        return {}
-
-
-def write_recording(
-    cache: pathlib.Path, commands: Sequence[Mapping[str, Any]], seconds: float, changed: Mapping[str, int | None]
-) -> None:
-    """Keeps what builds made, for runs without a build and for those that make a part again.
-
-    Args:
-      seconds: CPU time of the build; 0: it was not run.
-      changed: what was linked -> `time_of`.
-    """
-    content = {"format": _FORMAT, "commands": list(commands), "build_seconds": seconds, "changed": dict(changed)}
-    write_atomically(cache / RECORDING, encode_json(content))

@@ -3,55 +3,37 @@
 import dataclasses
 import os
 import pathlib
-import struct
-import tempfile
 import unittest
 
 from mlgo.project.answer import KEEP
-from mlgo.project.build import Build, linked_inputs, members_of
-from mlgo.project.command_line import Archive, Compile, Link
+from mlgo.project.build import Build, choose, linked_inputs, members_of, programs_of
+from mlgo.project.command_line import Archive
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
-from mlgo.project.programs import choose, programs_of
 from mlgo.project.relinking import Parts, Relinker
+from mlgo.project.testing.project_case import ProjectCase, elf_of_code
 from mlgo.run.exit_codes import ExitCode, RunError
-
-
-def elf(code=b"", kind=1, machine=62):
-    """A 64-bit ELF file with one section of `code`."""
-    header = struct.pack(
-        "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", kind, machine, 1, 0, 0, 64 + len(code), 0, 64, 0, 0, 64, 2, 0
-    )
-    empty = bytes(64)
-    section = struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0, 64, len(code), 0, 0, 1, 0)
-    return header + code + empty + section
 
 
 def member(name, content):
     return f"{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode() + content + b"\n" * (len(content) % 2)
 
 
-class BuildTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-
-    def write(self, name, content=b""):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return str(path)
-
-    def unit(self, name, content=None, by="clang"):
+class BuildTest(ProjectCase):
+    def made(self, name, content=None, by="clang"):
         """A unit `name`.c with an object `name`.o; None: the object is gone."""
-        source, output = self.write(f"{name}.c"), str(self.folder / f"{name}.o")
+        self.write(f"{name}.c")
         if content is not None:
-            self.write(f"{name}.o", elf(content))
-        return Compile("clang", str(self.folder), (f"{name}.c",), source, output, by, 1.0, False)
+            self.write(f"{name}.o", elf_of_code(content))
+        return self.unit(f"{name}.c", output=f"{name}.o", by=by)
 
-    def link(self, *words, output="program", content=None):
+    def linked(self, *words, output="program", content=None):
         if content is not None:
-            self.write(output, elf(content, 2))
-        return Link("clang", str(self.folder), words, str(self.folder / output), "clang", 0.1, ())
+            self.write(output, elf_of_code(content, 2))
+        return self.link(*words, output=output)
+
+    def program_links(self, *commands):
+        return [one.link for one in programs_of(Build(commands))]
 
     def archive(self, name, *members, magic=b"!<arch>\n"):
         return self.write(name, magic + b"".join(member(one, content) for one, content in members))
@@ -60,83 +42,75 @@ class BuildTest(unittest.TestCase):
         table = member("//", b"a very long name.o/\nx/y.o/\n")
         content = b"!<arch>\n" + member("/", b"\0\0\0\0") + table + member("a.o/", b"odd") + member("/0", b"even")
         found = members_of(pathlib.Path(self.write("x.a", content)))
-        self.assertEqual([(one.name, one.content) for one in found], [("a.o", b"odd"), ("a very long name.o", b"even")])
+        self.assertEqual(found, [("a.o", b"odd"), ("a very long name.o", b"even")])
         self.assertEqual(len(members_of(pathlib.Path(self.write("x.a", content[:-30])))), 1)
 
     def test_a_thin_archive(self):
         self.write("sub/a.o", b"content")
         header = f"{'/0':<16}{0:<12}{0:<6}{0:<6}{644:<8}{7:<10}`\n".encode()
         path = self.write("x.a", b"!<thin>\n" + member("//", b"sub/a.o/\n") + header)
-        self.assertEqual([tuple(one) for one in members_of(pathlib.Path(path))], [("a.o", b"content")])
+        self.assertEqual(members_of(pathlib.Path(path)), [("a.o", b"content")])
 
     def test_the_later_of_two_compiles_counts(self):
-        first, second = self.unit("a", b"1"), self.unit("a", b"1", by="other")
+        first, second = self.made("a", b"1"), self.made("a", b"1", by="other")
         self.assertEqual(Build([first, second]).units[first.output].by, "other")
 
     def test_parts_of_a_program(self):
-        units = [self.unit(name, name.encode()) for name in ("main", "moved", "member", "foreign", "unused")]
+        units = [self.made(name, name.encode()) for name in ("main", "moved", "member", "foreign", "unused")]
         os.rename(self.folder / "moved.o", self.folder / "new.o")
-        gone = self.unit("gone")
-        refused = self.unit("refused", b"refused", by="other")
-        self.archive("libx.a", ("renamed.o", elf(b"member")), ("gone.o", elf(b"anything")))
-        (self.folder / "foreign.o").write_bytes(elf(b"made by something else"))
-        link = self.link("main.o", "refused.o", "foreign.o", "-L.", "-lx", "-lc", "unknown.o")
-        self.write("unknown.o", elf(b"unknown"))
+        gone = self.made("gone")
+        refused = self.made("refused", b"refused", by="other")
+        self.archive("libx.a", ("renamed.o", elf_of_code(b"member")), ("gone.o", elf_of_code(b"anything")))
+        self.write("foreign.o", elf_of_code(b"made by something else"))
+        link = self.linked("main.o", "refused.o", "foreign.o", "-L.", "-lx", "-lc", "unknown.o")
+        self.write("unknown.o", elf_of_code(b"unknown"))
         parts = Parts(Build([*units, gone, refused, link]), link)
-        self.assertEqual(
-            {os.path.basename(path) for path in parts.units}, {"main.o", "member.o", "gone.o", "foreign.o"}
-        )
-        self.assertEqual(
-            {os.path.basename(path): why for path, why in parts.others.items()},
-            {"refused.c": "clang refuses it", "unknown.o": "no recorded command made it"},
-        )
+        names = {os.path.basename(path) for path in parts.units}
+        self.assertEqual(names, {"main.o", "member.o", "gone.o", "foreign.o"})
+        others = {os.path.basename(path): why for path, why in parts.others.items()}
+        self.assertEqual(others, {"refused.c": "clang refuses it", "unknown.o": "no recorded command made it"})
 
     def test_an_archive_that_another_language_made_is_one_input(self):
-        members = [(f"{name}.o/", elf(name.encode())) for name in ("one", "two")]
+        members = [(f"{name}.o/", elf_of_code(name.encode())) for name in ("one", "two")]
         path = self.archive("libr.a", *members)
-        parts = Parts(Build([self.unit("a", b"a")]), self.link("a.o", "libr.a"))
+        parts = Parts(Build([self.made("a", b"a")]), self.linked("a.o", "libr.a"))
         self.assertEqual(parts.others, {path: "no recorded command made its 2 objects"})
         self.assertEqual(list(parts.units), [str(self.folder / "a.o")])
         # The build's own are named one by one.
-        self.archive("libr.a", ("a.o/", elf(b"a")), *members)
-        parts = Parts(Build([self.unit("a", b"a")]), self.link("libr.a"))
+        self.archive("libr.a", ("a.o/", elf_of_code(b"a")), *members)
+        parts = Parts(Build([self.made("a", b"a")]), self.linked("libr.a"))
         self.assertEqual(len(parts.others), 2)
-
-    def test_an_object_that_moved_is_known_by_its_content(self):
-        unit = self.unit("a", b"content")
-        path = self.write("copy.o", elf(b"content"))
-        self.assertEqual(Build([unit]).made_object(path), unit)
 
     def test_an_object_that_moved_to_another_suffix(self):
         # With equal content, the unit of another suffix is the one for shared libraries.
-        static, moved = self.unit("a", b"content"), self.unit("objs/a")
-        path = self.write("a.lo", elf(b"content"))
+        static, moved = self.made("a", b"content"), self.made("objs/a")
+        path = self.write("a.lo", elf_of_code(b"content"))
         self.assertEqual(Build([static, moved]).made_object(path), moved)
         self.assertEqual(Build([static]).made_object(path), static)
-        self.assertIsNone(Build([moved]).made_object(self.write("b.lo", elf(b"other"))))
-        self.assertIsNone(Build([moved, self.unit("more/a")]).made_object(path))
+        self.assertIsNone(Build([moved]).made_object(self.write("b.lo", elf_of_code(b"other"))))
+        self.assertIsNone(Build([moved, self.made("more/a")]).made_object(path))
 
     def test_libraries(self):
-        self.write("one/libx.so", elf(b"", 3))
+        self.write("one/libx.so", elf_of_code(b"", 3))
         self.archive("two/libx.a")
         self.archive("one/liby.a")
-        link = self.link("-Lone", "-Ltwo", "-lx", "-l", "y", "-Wl,-Bstatic", "-lx", "-Wl,two/libx.a,--as-needed")
+        link = self.linked("-Lone", "-Ltwo", "-lx", "-l", "y", "-Wl,-Bstatic", "-lx", "-Wl,two/libx.a,--as-needed")
         found = {place: os.path.relpath(path, self.folder) for place, path in linked_inputs(link).items()}
         expected = {(4, 0): "one/liby.a", (6, 0): "two/libx.a", (7, 1): "two/libx.a"}
         self.assertEqual(found, expected)
 
     def test_programs(self):
-        large = self.link(output="b/program", content=b"12345")
-        small = self.link(output="a/program", content=b"1")
-        absent = self.link(output="absent")
-        relocatable = self.link("-r", output="r.o", content=b"123456789")
+        large = self.linked(output="b/program", content=b"12345")
+        small = self.linked(output="a/program", content=b"1")
+        absent = self.linked(output="absent")
+        relocatable = self.linked("-r", output="r.o", content=b"123456789")
         programs = programs_of(Build([small, large, absent, relocatable]))
         self.assertEqual(
             [(one.link, one.code, one.machine) for one in programs], [(large, 5, "x86-64"), (small, 1, "x86-64")]
         )
         self.assertEqual(choose(programs, None, 2).link, large)
         self.assertEqual(choose(programs, "a/program", 2).link, small)
-        library = self.link(output="libx.so.1.2", content=b"1")
+        library = self.linked(output="libx.so.1.2", content=b"1")
         self.assertEqual(choose(programs_of(Build([library, small])), "libx.so", 2).link, library)
         with self.assertRaisesRegex(RunError, "--program=program: names several programs. Choose one of .*/b/program"):
             choose(programs, "program", 2)
@@ -149,20 +123,20 @@ class BuildTest(unittest.TestCase):
 
     def test_tests_are_not_what_a_project_is_for(self):
         names = ("latest/tool", "libx.so.1", "x-bench", "examples/y", "tests/.libs/test1", "misc_tests", "xmltest")
-        links = [self.link(output=f"test/{name}", content=b"1" * (place + 1)) for place, name in enumerate(names)]
+        links = [self.linked(output=f"test/{name}", content=b"1" * (place + 1)) for place, name in enumerate(names)]
         programs = programs_of(Build(links))
         shown = [os.path.relpath(one.link.output, self.folder / "test") for one in programs]
         self.assertEqual(shown, ["libx.so.1", "latest/tool", *reversed(names[2:])])
-        self.assertEqual([one.link for one in programs_of(Build(links[-1:]))], links[-1:])
+        self.assertEqual(self.program_links(*links[-1:]), links[-1:])
 
     def test_what_writes_profiles_is_not_what_a_project_is_for(self):
-        last = self.link("-fprofile-generate=x", output="large", content=b"123")
-        links = [last, self.link("-fprofile-use", output="small", content=b"1")]
-        self.assertEqual([one.link for one in programs_of(Build(links))], [links[1], last])
+        last = self.linked("-fprofile-generate=x", output="large", content=b"123")
+        links = [last, self.linked("-fprofile-use", output="small", content=b"1")]
+        self.assertEqual(self.program_links(*links), [links[1], last])
 
     def test_objects_that_the_build_removed(self):
-        unit, kept = self.unit("gone"), self.unit("kept", b"kept")
-        link = self.link("gone.o", "kept.o", "removed.a", "other.o")
+        unit, kept = self.made("gone"), self.made("kept", b"kept")
+        link = self.linked("gone.o", "kept.o", "removed.a", "other.o")
         parts = Parts(Build([unit, kept, link]), link)
         self.assertEqual((set(parts.units), parts.absent), ({unit.output, kept.output}, {unit.output}))
         removed = {str(self.folder / name): "was removed after the link" for name in ("removed.a", "other.o")}
@@ -170,79 +144,76 @@ class BuildTest(unittest.TestCase):
 
     def test_a_folder_that_the_build_removed(self):
         # As pip does; the source lies elsewhere.
-        unit = dataclasses.replace(self.unit("kept", b"kept"), directory=str(self.folder / "gone"))
-        link = self.link("kept.o")
+        unit = dataclasses.replace(self.made("kept", b"kept"), directory=str(self.folder / "gone"))
+        link = self.linked("kept.o")
         parts = Parts(Build([unit, link]), link)
         why = "the folder in which it was compiled was removed after the build"
         self.assertEqual((parts.units, parts.others), ({}, {unit.source: why}))
 
     def test_an_archive_that_the_build_removed(self):
-        unit, kept = self.unit("gone"), self.unit("kept", b"kept")
+        unit, kept = self.made("gone"), self.made("kept", b"kept")
         given = [Archive(str(self.folder / "l/libx.a"), members) for members in ((unit.output,), (kept.output, "/z.o"))]
         for words in (("l/libx.a",), ("-Ll", "-lx")):
-            link = self.link(*words, output="program")
+            link = self.linked(*words, output="program")
             parts = Parts(Build([unit, kept, *given, given[0], link]), link)
             self.assertEqual((set(parts.units), parts.absent), ({unit.output, kept.output}, {unit.output}), words)
             self.assertEqual(parts.others, {"/z.o": "was removed after the link"})
-        self.assertEqual(linked_inputs(self.link("-Ll", "-lx")), {})
+        self.assertEqual(linked_inputs(self.linked("-Ll", "-lx")), {})
 
     def test_a_link_with_an_archive_that_the_build_removed(self):
-        for name, text in (
-            ("clang", 'shift; cat "$1" > "$3"'),
-            ("llvm-ar", 'xargs cat < "${3#@}" > "$2"'),
-            ("llvm-ranlib", ":"),
-        ):
-            (self.folder / self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n".encode())).chmod(0o755)
-        gone, kept = self.unit("gone"), self.unit("kept", b"kept")
+        self.program("bin/clang", 'shift; cat "$1" > "$3"\n')
+        self.program("bin/llvm-ar", 'xargs cat < "${3#@}" > "$2"\n')
+        self.program("bin/llvm-ranlib")
+        gone, kept = self.made("gone"), self.made("kept", b"kept")
         archive = Archive(str(self.folder / "libx.a"), (gone.output, kept.output))
-        link = self.link("libx.a")
+        link = self.linked("libx.a")
         parts = Parts(Build([gone, kept, archive, link]), link)
         compiler = Compiler(self.folder)
-        relinker = Relinker(compiler, Units(compiler, self.folder / "cache"), parts, self.folder / "scratch", 1)
+        units = Units(compiler, self.folder / "cache", {})
+        relinker = Relinker(compiler, units, parts, self.folder / "scratch", 1, self.fail)
         made = {gone.output: Compiled(pathlib.Path(self.write("new.o", b"new")), 1.0)}
         linked, _ = relinker.link(link, made, (), "program")
-        self.assertEqual(linked.read_bytes(), b"new" + elf(b"kept"))
+        self.assertEqual(linked.read_bytes(), b"new" + elf_of_code(b"kept"))
         with self.assertRaisesRegex(RunError, "libx.a: was removed, and so was gone.o in it"):
             relinker.link(link, {}, (), "program")
 
     def test_sources_that_a_link_compiles_are_units(self):
         source = self.write("a.c")
-        link = dataclasses.replace(self.link("-O2", "a.c", "-x", "c", "a.c"), sources=(source,))
+        link = dataclasses.replace(self.linked("-O2", "a.c", "-x", "c", "a.c"), sources=(source,))
         parts = Parts(Build([link]), link)
         (output,) = parts.units
-        self.assertEqual((parts.absent, parts.compiled_by(link, source)), ({output}, output))
+        self.assertEqual((parts.absent, parts.compiled_by(link, source)), ({output}, parts.units[output]))
         self.assertIsNone(parts.compiled_by(link, "/other.c"))
-        refused = dataclasses.replace(link, by="other", words=("-fopenmp", "a.c"))
-        self.assertEqual(Parts(Build([refused]), refused).others, {source: "needs libomp for -fopenmp"})
-        refused = dataclasses.replace(link, by="other", words=("-fprofile-use=a.gcda", "a.c"))
-        self.assertRegex(Parts(Build([refused]), refused).others[source], r"reads no profile of gcc \(\.gcda\)")
-        pathlib.Path(self.write("default.profdata")).write_bytes(b"\xfflprofi\x81...")
-        refused = dataclasses.replace(link, by="other", words=("-fprofile-use", "a.c"))
-        self.assertEqual(Parts(Build([refused]), refused).others[source], "clang refuses it")
+        self.write("default.profdata", b"\xfflprofi\x81...")
+        for word, why in (
+            ("-fopenmp", "needs libomp for -fopenmp"),
+            ("-fprofile-use=a.gcda", "clang reads no profile of gcc (.gcda); give it one that llvm-profdata merged"),
+            ("-fprofile-use", "clang refuses it"),
+        ):
+            refused = dataclasses.replace(link, by="other", words=(word, "a.c"))
+            self.assertEqual(Parts(Build([refused]), refused).others, {source: why})
 
     def test_a_program_that_was_renamed(self):
-        main, more = self.unit("main", b"1234"), self.unit("more", b"12")
-        small, large = self.link("more.o", output="small.tmp"), self.link("main.o", "more.o", output="large.tmp")
-        conftest = self.link("main.o", output="conftest")
+        main, more = self.made("main", b"1234"), self.made("more", b"12")
+        small, large = self.linked("more.o", output="small.tmp"), self.linked("main.o", "more.o", output="large.tmp")
+        conftest = self.linked("main.o", output="conftest")
         programs = programs_of(Build([main, more, small, large, conftest]))
         self.assertEqual([(one.link, one.code) for one in programs], [(large, 6), (small, 2)])
-        there = self.link("more.o", output="there", content=b"1")
-        self.assertEqual([one.link for one in programs_of(Build([main, more, large, there]))], [there])
+        there = self.linked("more.o", output="there", content=b"1")
+        self.assertEqual(self.program_links(main, more, large, there), [there])
 
     def test_what_go_links_to_ask_for_is_no_program(self):
-        objects = [self.unit("main", b"1234"), self.unit("more", b"12")]
-        asked = [self.link("main.o", output=name, content=b"1") for name in ("b001/_cgo_.o", "go-link-1/a.out")]
-        moved = self.link("more.o", output="b001/exe/a.out")
-        self.assertEqual([one.link for one in programs_of(Build([*objects, *asked, moved]))], [moved])
+        objects = [self.made("main", b"1234"), self.made("more", b"12")]
+        asked = [self.linked("main.o", output=name, content=b"1") for name in ("b001/_cgo_.o", "go-link-1/a.out")]
+        moved = self.linked("more.o", output="b001/exe/a.out")
+        self.assertEqual(self.program_links(*objects, *asked, moved), [moved])
         self.assertIn("mktemp -d /tmp/go-link-", KEEP)
 
     def test_units_without_optimization(self):
         words = ("-c", "-O2 -O0", "-O0 -Os", "--optimize=0", "-O", "-O3 -ObjC")
-        units = [
-            dataclasses.replace(self.unit(f"u{place}", b"%d" % place), words=tuple(text.split()))
-            for place, text in enumerate(words)
-        ]
-        link = self.link(*(f"u{place}.o" for place in range(len(words))))
+        units = [self.made(f"u{place}", b"%d" % place) for place in range(len(words))]
+        units = [dataclasses.replace(unit, words=tuple(text.split())) for unit, text in zip(units, words)]
+        link = self.linked(*(f"u{place}.o" for place in range(len(words))))
         self.assertEqual(Parts(Build([*units, link]), link).unoptimized(), 3)
 
 

@@ -22,8 +22,8 @@ import sys
 from collections.abc import Sequence
 
 from mlgo.project import answer, artefact, recorded, recording
-from mlgo.project.budget import Allowance
 from mlgo.project.compiler import Compiler, compiler_at
+from mlgo.project.steps import Allowance
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import RunError
 from mlgo.run.printable import printable_message
@@ -39,16 +39,13 @@ def main(arguments: Sequence[str], prefix: pathlib.Path) -> int:
 
 def run(arguments: Sequence[str], prefix: pathlib.Path) -> int:
     """As `main`. Raises: RunError."""
-    own = list(arguments)
-    command: list[str] = []
-    if "--" in own:
-        command = own[own.index("--") + 1 :]
-        del own[own.index("--") :]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    own, command = arguments[:end], arguments[end + 1 :]
     flags, others = _parser().parse_known_args(own)
     if others:
         remedy = f"mlgo {flags.verb} --help has its flags; the build stands behind --: mlgo {flags.verb} -- make -j8"
         raise RunError(" ".join(others), f"is no flag of mlgo {flags.verb}", remedy)
-    if command and recording.is_below_another(os.environ):
+    if command and os.environ.get("MLGO_LINKS"):
         wrong = "runs in a build of another `mlgo`, and each would lead its compilers to itself"
         raise RunError(f"mlgo {flags.verb}", wrong, "Write the build's own command behind one `mlgo`")
     compiler = compiler_at((flags.prefix or prefix).absolute())
@@ -68,41 +65,44 @@ def _parser() -> argparse.ArgumentParser:
         "mlgo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="smaller|faster|build")
-    smaller = verbs.add_parser("smaller", help="build, and measure what makes the program smaller", allow_abbrev=False)
-    faster = verbs.add_parser("faster", help="build, and measure what makes its runs execute less", allow_abbrev=False)
-    build = verbs.add_parser("build", help="build with the options that were found", allow_abbrev=False)
-    for each in (smaller, faster, build):
+    helps = {
+        "smaller": "build, and measure what makes the program smaller",
+        "faster": "build, and measure what makes its runs execute less",
+        "build": "build with the options that were found",
+    }
+    each = {verb: verbs.add_parser(verb, help=text, allow_abbrev=False) for verb, text in helps.items()}
+    for one in each.values():
         text = "folder of the result. Default: mlgo"
-        each.add_argument("--output", metavar="DIR", type=pathlib.Path, default=pathlib.Path("mlgo"), help=text)
+        one.add_argument("--output", metavar="DIR", type=pathlib.Path, default=pathlib.Path("mlgo"), help=text)
         text = "folder of the project, in which the command runs. Default: the current one"
-        each.add_argument("-C", "--directory", metavar="DIR", type=pathlib.Path, help=text)
+        one.add_argument("-C", "--directory", metavar="DIR", type=pathlib.Path, help=text)
         text = "folder of the compiler. Default: the one that holds this command"
-        each.add_argument("--prefix", metavar="DIR", type=pathlib.Path, help=text)
-    for each in (smaller, faster):
+        one.add_argument("--prefix", metavar="DIR", type=pathlib.Path, help=text)
+    for verb, default in _BUDGET.items():
+        one = each[verb]
         text = "program or shared library, by the end of its path. Default: the one with most code, tests last"
-        each.add_argument("--program", metavar="NAME", help=text)
-        default = _BUDGET["smaller" if each is smaller else "faster"]
+        one.add_argument("--program", metavar="NAME", help=text)
         text = (
             "CPU time of all compiles, in times of the build's; at least one compile. Default:"
             f" {default.times:g}, and {default.seconds:g} seconds where that is more"
         )
-        each.add_argument("--budget", metavar="N", type=float, help=text)
+        one.add_argument("--budget", metavar="N", type=float, help=text)
         text = "compiles at a time. Default: the number of cores"
-        each.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)), help=text)
+        one.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)), help=text)
         text = "in place of a build: the compiles of one that is there; links from build.ninja or link.txt beside it"
-        each.add_argument("--compile_commands", metavar="FILE", type=pathlib.Path, help=text)
+        one.add_argument("--compile_commands", metavar="FILE", type=pathlib.Path, help=text)
         text = "with --compile_commands: a command that links, as run in the folder of FILE. May be repeated"
-        each.add_argument("--link", metavar="COMMAND", action="append", default=[], help=text)
+        one.add_argument("--link", metavar="COMMAND", action="append", default=[], help=text)
     text = (
         "a command that runs the program; {} in it stands for the program. May be repeated. Default: none. Then what"
         " a call of each function executes is estimated, from the frequencies of its blocks, and summed: each function"
         " once, or as often as a profile that the build uses says. An estimate is no measurement"
     )
-    faster.add_argument("--run", metavar="COMMAND", action="append", default=[], help=text)
+    each["faster"].add_argument("--run", metavar="COMMAND", action="append", default=[], help=text)
     text = (
         "a command as --run, for the profile with which variants are compiled. May be repeated. Default: those of --run"
     )
-    faster.add_argument("--profile_run", metavar="COMMAND", action="append", default=[], help=text)
+    each["faster"].add_argument("--profile_run", metavar="COMMAND", action="append", default=[], help=text)
     return parser
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Union
 
 from mlgo.corpus.options.driver import GivenWord, is_level, names_output, parse_driver
-from mlgo.project.records import Record
+from mlgo.project.recording import Record
 
 # What ends before an object or a program is there.
 _NO_CODE = frozenset(("-E", "-S", "-M", "-MM", "-fsyntax-only", "-emit-llvm", "--precompile", "-###", "-emit-ast"))
@@ -29,35 +29,21 @@ _NO_CODE_LANGUAGES = ("c-header", "c++-header", "objective-c-header", "objective
 
 @dataclasses.dataclass(frozen=True)
 class Compile:
-    """A command that makes one object from one source.
-
-    Attributes:
-      tool, directory, by, seconds: as of the record.
-      words: options and source, without what names outputs.
-      source, output: absolute paths.
-      assembles: the source is assembly, in which no policy decides.
-    """
+    """A command that makes one object from one source; tool, directory, by, seconds: as of the record."""
 
     tool: str
     directory: str
-    words: tuple[str, ...]
-    source: str
+    words: tuple[str, ...]  #: options and source, without what names outputs.
+    source: str  #: absolute, as `output`.
     output: str
     by: str
     seconds: float
-    assembles: bool
+    assembles: bool  #: the source is assembly, in which no policy decides.
 
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A command that makes a program, a shared library or, with -r, an object of several.
-
-    Attributes:
-      tool, directory, by, seconds: as of the record.
-      words: options and inputs, without what names outputs.
-      output: absolute path.
-      sources: absolute paths of the sources that it compiles too.
-    """
+    """A command that makes a program, a shared library or, with -r, an object of several; fields as of `Compile`."""
 
     tool: str
     directory: str
@@ -65,30 +51,24 @@ class Link:
     output: str
     by: str
     seconds: float
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  #: absolute paths of the sources that it compiles too.
 
 
 @dataclasses.dataclass(frozen=True)
 class Header:
-    """A command that precompiles a header.
-
-    Attributes:
-      source, output: absolute paths of its text and of what it makes.
-      tool, directory, seconds: as of the record.
-      words: options and text, without what names outputs; empty where clang did not make it.
-    """
+    """A command that precompiles a header; fields as of `Compile`."""
 
     source: str
     output: str
     tool: str = ""
     directory: str = ""
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  #: empty where clang did not make it.
     seconds: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Archive:
-    """A command that puts objects into an archive. Attributes: output, members: absolute paths."""
+    """A command that puts objects into an archive; absolute paths."""
 
     output: str
     members: tuple[str, ...]
@@ -108,24 +88,31 @@ def understand(record: Record) -> list[Made]:
     names = {one.name for one in given}
     if names & _NO_CODE:
         return []
-    inputs = _inputs(given)
-    sources = {place: kind for place, kind in inputs.items() if kind is not None}
     output = next((one.value for one in reversed(given) if one.name == "-o"), None)
-    kept = {place: one for place, one in enumerate(given) if not is_output(one)}
-    headers = _headers(
-        record, [given[place].words[0] for place, kind in sources.items() if kind == "header"], output, kept
-    )
+    given = [one for one in given if not is_output(one)]
+    inputs = _inputs(given)
+    sources = [place for place, kind in inputs.items() if kind is not None]
+    compiled = [place for place in sources if inputs[place] != "header"]
+    texts = [given[place].words[0] for place in sources if inputs[place] == "header"]
+    words = _words(given)
+    headers: list[Made] = [
+        Header(
+            _absolute(record, text),
+            _absolute(record, output or f"{text}.pch"),
+            record.tool,
+            record.directory,
+            # Only a command that has a single header can be repeated.
+            words if record.by == "clang" and len(texts) == 1 else (),
+            record.seconds / len(texts),
+        )
+        for text in texts
+        if text != "-"
+    ]
     if "-c" in names:
-        single = dataclasses.replace(record, seconds=record.seconds / max(1, len(sources)))
-        compiles = [
-            _compile(single, given, kept, place, output if len(sources) == 1 else None)
-            for place, compiled in sources.items()
-            if compiled != "header"
-        ]
-        return [*headers, *compiles]
-    if not inputs or "header" in sources.values():
+        own, seconds = (output if len(sources) == 1 else None), record.seconds / max(1, len(sources))
+        return [*headers, *(_compile(record, given, place, own, seconds) for place in compiled)]
+    if texts or not inputs:
         return headers
-    words = tuple(word for one in kept.values() for word in one.words)
     paths = tuple(_absolute(record, given[place].words[0]) for place in sources)
     path = _absolute(record, output or "a.out")
     return [Link(record.tool, record.directory, words, path, record.by, record.seconds, paths)]
@@ -141,44 +128,29 @@ def _archives(record: Record) -> list[Made]:
     return [Archive(_absolute(record, after[0]), tuple(_absolute(record, word) for word in after[1:]))]
 
 
-def _headers(record: Record, paths: Sequence[str], output: str | None, kept: Mapping[int, GivenWord]) -> list[Made]:
-    """What a command precompiles; only one that has a single header can be repeated."""
-    is_repeated = record.by == "clang" and len(paths) == 1
-    words = tuple(word for one in kept.values() for word in one.words) if is_repeated else ()
-    return [
-        Header(
-            _absolute(record, path),
-            _absolute(record, output or f"{path}.pch"),
-            record.tool,
-            record.directory,
-            words,
-            record.seconds / len(paths),
-        )
-        for path in paths
-        if path != "-"
-    ]
-
-
 def compiles_of(link: Link) -> list[Compile]:
     """The compiles that a link with sources makes first; not what it assembles."""
-    given = dict(enumerate(parse_driver(link.words)))
-    compiled = [place for place, kind in _inputs(list(given.values())).items() if kind is True]
-    return [_compile_of(link, given, place, link.seconds / len(compiled)) for place in compiled]
+    given = list(parse_driver(link.words))
+    places = [place for place, kind in _inputs(given).items() if kind is True]
+    outputs = [f"{link.output}({_absolute(link, given[place].words[0])})" for place in places]
+    return [_compile(link, given, place, output, link.seconds / len(places)) for place, output in zip(places, outputs)]
 
 
-def _compile_of(link: Link, given: Mapping[int, GivenWord], place: int, seconds: float) -> Compile:
-    source = os.path.normpath(os.path.join(link.directory, given[place].words[0]))
-    words = _words_for(place, given, _inputs(list(given.values())))
-    output = f"{link.output}({source})"
-    return Compile(link.tool, link.directory, words, source, output, link.by, seconds, assembles=False)
+def _compile(
+    made: Record | Link, given: Sequence[GivenWord], place: int, output: str | None, seconds: float
+) -> Compile:
+    """The compile of the input at `place` alone. Args: output: None: where clang puts it."""
+    inputs, source = _inputs(given), given[place].words[0]
+    words = _words(one for other, one in enumerate(given) if other == place or other not in inputs)
+    path = output or os.path.splitext(os.path.basename(source))[0] + ".o"
+    paths = _absolute(made, source), _absolute(made, path)
+    return Compile(made.tool, made.directory, words, *paths, made.by, seconds, inputs[place] is False)
 
 
 def last_level(words: Sequence[str]) -> str:
     """The level of a compile, such as "2", "s" or "fast"; "0" where none is given."""
     levels = [one for one in parse_driver(words) if is_level(one)]
-    if not levels:
-        return "0"
-    return levels[-1].value or levels[-1].name[2:] or "1"
+    return levels[-1].value or levels[-1].name[2:] or "1" if levels else "0"
 
 
 def is_output(given: GivenWord) -> bool:
@@ -191,8 +163,8 @@ def is_output(given: GivenWord) -> bool:
 
 def without_language(words: Sequence[str]) -> tuple[str, ...]:
     """The words of a link whose compiled sources are replaced by objects, so that -x does not name their language."""
-    kept = (one for one in parse_driver(words) if one.name != "-x" or (one.value or "").startswith("assembler"))
-    return tuple(word for one in kept for word in one.words)
+    given = parse_driver(words)
+    return _words(one for one in given if one.name != "-x" or (one.value or "").startswith("assembler"))
 
 
 def _inputs(given: Sequence[GivenWord]) -> dict[int, bool | str | None]:
@@ -221,30 +193,9 @@ def _has_objects(words: Sequence[str]) -> bool:
     return any(word.endswith((".o", ".a")) and not word.startswith("-") for word in words)
 
 
-def _compile(
-    record: Record, given: Sequence[GivenWord], kept: dict[int, GivenWord], place: int, output: str | None
-) -> Compile:
-    source = given[place].words[0]
-    inputs = _inputs(given)
-    words = _words_for(place, kept, inputs)
-    path = output or os.path.splitext(os.path.basename(source))[0] + ".o"
-    assembles = inputs[place] is False
-    return Compile(
-        record.tool,
-        record.directory,
-        words,
-        _absolute(record, source),
-        _absolute(record, path),
-        record.by,
-        record.seconds,
-        assembles,
-    )
+def _words(given: Iterable[GivenWord]) -> tuple[str, ...]:
+    return tuple(word for one in given for word in one.words)
 
 
-def _words_for(place: int, given: Mapping[int, GivenWord], inputs: Collection[int]) -> tuple[str, ...]:
-    """The words of a compile of the input at `place` alone."""
-    return tuple(word for other, one in given.items() if other == place or other not in inputs for word in one.words)
-
-
-def _absolute(record: Record, path: str) -> str:
-    return os.path.normpath(os.path.join(record.directory, path))
+def _absolute(made: Record | Link, path: str) -> str:
+    return os.path.normpath(os.path.join(made.directory, path))

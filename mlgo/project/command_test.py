@@ -2,33 +2,30 @@
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
-from mlgo.project import artefact, command
+from mlgo.project import command
+from mlgo.project.testing.project_case import ProjectCase
 
 
-class CommandTest(unittest.TestCase):
+class CommandTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for name in ("bin/clang", "bin/ld.lld", "bin/llvm-ar", "lib/mlgo/record/clang"):
-            path = self.folder / "prefix" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("#!/bin/sh\n")
-            path.chmod(0o755)
+        super().setUp()
+        self.compiler = self.installed()
 
     def said(self, *words):
         """Exit code and messages of a command in a folder of its own."""
         messages = io.StringIO()
         own = [*words[:1], f"--output={self.folder / 'mlgo'}", *words[1:]]
         with contextlib.redirect_stderr(messages):
-            code = command.main(own, self.folder / "prefix")
+            code = command.main(own, self.compiler.prefix)
         return code, messages.getvalue()
 
     def test_a_build_without_the_two_dashes(self):
@@ -52,10 +49,9 @@ class CommandTest(unittest.TestCase):
         self.assertIn("compiled nothing that mlgo saw", text)
 
     def test_a_build_that_makes_nothing_after_one_that_did(self):
-        path = self.folder / "mlgo/.cache"
-        path.mkdir(parents=True)
         archive = {"kind": "Archive", "output": "/x.a", "members": []}
-        artefact.write_recording(path, [archive], 1.0, {})
+        content = {"format": 1, "commands": [archive], "build_seconds": 1.0, "changed": {}}
+        self.write("mlgo/.cache/recording.json", json.dumps(content))
         self.assertIn("made nothing by a compiler that mlgo knows", self.said("smaller", "--", "true")[1])
 
     def test_one_mlgo_below_another(self):

@@ -1,4 +1,4 @@
-"""The compiler of an installation: where its programs are, what identifies it."""
+"""The compiler of an installation: where its programs are, what identifies it, how they are given options."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+from collections.abc import Iterable
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import open_regular
 
 #: Links by lld as GNU ld would, which takes version scripts that name absent symbols.
 LLD = ("-fuse-ld=lld", "-Wl,--undefined-version")
-#: Relative to the folder of an installation.
-_RECORDERS = "lib/mlgo/record"
 
 
 @dataclasses.dataclass(frozen=True)
 class Compiler:
-    """An installed compiler.
+    """An installed compiler."""
 
-    Attributes:
-      prefix: folder with bin/ and lib/. The path is the user's: build folders that were configured with it keep it.
-    """
-
+    #: Folder with bin/ and lib/. The path is the user's: build folders that were configured with it keep it.
     prefix: pathlib.Path
 
     @property
@@ -32,20 +29,21 @@ class Compiler:
     @property
     def recorders(self) -> pathlib.Path:
         """The folder with record.sh under the names clang and clang++."""
-        return self.prefix / _RECORDERS
+        return self.prefix / "lib/mlgo/record"
 
     def tool(self, name: str) -> str:
         return str(self.bin / name)
 
-    def digest(self) -> str:
+    def command(self, tool: str, config: pathlib.Path, flags: Iterable[str], *words: str) -> list[str]:
+        """A command of clang with `flags` before its own words, from a configuration file written to `config`."""
+        write_lines(config, flags)
+        return [self.tool(tool), f"--config={config}", *words]
+
+    def digest(self) -> str | None:
         """sha256 of what clang is made of: of its provenance, or of the program where that is absent."""
         clang = pathlib.Path(os.path.realpath(self.bin / "clang"))
         provenance = clang.parent.parent / "provenance.json"
-        digest = hashlib.sha256()
-        with open(provenance if provenance.is_file() else clang, "rb") as file:
-            while part := file.read(1 << 20):
-                digest.update(part)
-        return digest.hexdigest()
+        return digest_of(provenance if provenance.is_file() else clang)
 
 
 def compiler_at(prefix: pathlib.Path) -> Compiler:
@@ -56,3 +54,25 @@ def compiler_at(prefix: pathlib.Path) -> Compiler:
             wrong = f"holds no compiler: {path.relative_to(prefix)} is not there"
             raise RunError(f"--prefix={prefix}", wrong, "Unpack the archive again, or give the folder above bin/clang")
     return found
+
+
+def digest_of(path: str | os.PathLike[str]) -> str | None:
+    """sha256 of a regular file; None: it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:
+    """Writes a configuration file or a response file."""
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogateescape")
+
+
+def quoted(word: str) -> str:
+    """A word of a configuration file or a response file."""
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -14,70 +14,52 @@ import pathlib
 import re
 import tempfile
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mlgo.corpus.options.driver import named_files
-from mlgo.project import child
+from mlgo.project import steps
 from mlgo.project.command_line import Compile, Header
-from mlgo.project.compiler import Compiler
+from mlgo.project.compiler import Compiler, digest_of, quoted
 from mlgo.project.precompiled import Precompiler, headers_of, words_with_headers, words_with_text
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
 
-#: Below the folder of the cache: headers that are precompiled again; of no use after the process.
-HEADERS = "scratch/headers"
 #: Below the folder of the cache.
 OBJECTS = "objects"
 _FORMAT = 4
-_TAKEN = "-mlgo-decisions-taken"
-_COSTS = "-mlgo-executed-cost-file"
 _SEARCH = "-mlgo-search="
+# What a compile is told to write beside its object: name of the file -> option.
+_WRITTEN = {"decisions": "-mlgo-decisions-taken", "costs": "-mlgo-executed-cost-file"}
 _NO_COSTS = "clang wrote no executed cost: it has none at -O0, and with -flto, where the link makes the code"
 # A prerequisite in a dependency file: blanks and `#` have a backslash before them, `$` is doubled.
 _PREREQUISITE = re.compile(r"(?:\\[ #]|[^\s\\]|\\(?!\n))+")
 
 
 class Compiled(NamedTuple):
-    """What a compile gave.
+    """What a compile gave."""
 
-    Attributes:
-      object: the object; None: clang refused the command.
-      seconds: CPU time, of the compile that made the object.
-      reason: why there is no object.
-      was_kept: it was not compiled now.
-      decisions: the decision file of a search.
-      costs: the file of executed costs, of a compile for an estimate.
-    """
-
-    object: pathlib.Path | None
-    seconds: float
-    reason: str = ""
-    was_kept: bool = False
-    decisions: str = ""
-    costs: pathlib.Path | None = None
+    object: pathlib.Path | None  #: None: clang refused the command.
+    seconds: float  #: CPU time, of the compile that made the object.
+    reason: str = ""  #: why there is no object.
+    decisions: str = ""  #: the decision file of a search.
+    costs: pathlib.Path | None = None  #: the file of executed costs, of a compile for an estimate.
 
 
 class Units:
     """Compiles units; safe for several threads.
 
-    Args:
-      folder: the cache.
-      headers: what the build precompiled -> its command.
-      with_costs: whether each compile also writes the executed cost of its functions; without that it has failed.
+    Args: folder: the cache. headers: what the build precompiled -> its command. with_costs: each compile also writes
+      the executed cost of its functions; without that it has failed.
     """
 
     def __init__(
-        self,
-        compiler: Compiler,
-        folder: pathlib.Path,
-        headers: Mapping[str, Header] | None = None,
-        with_costs: bool = False,
+        self, compiler: Compiler, folder: pathlib.Path, headers: Mapping[str, Header], with_costs: bool = False
     ):
-        self._compiler, self._headers, self._with_costs = compiler, headers or {}, with_costs
-        self._precompiler = Precompiler(compiler, folder / HEADERS)
+        self._compiler, self._headers, self._with_costs = compiler, headers, with_costs
+        # Headers are of no use after the process.
+        self._precompiler = Precompiler(compiler, folder / "scratch/headers")
         self._identity = compiler.digest()
-        self._objects = folder / OBJECTS
-        self._entries = folder / "units"
+        self._objects, self._entries = folder / OBJECTS, folder / "units"
         self._digests: dict[str, str | None] = {}
         #: Output of a unit -> the files that its compile read.
         self.read: dict[str, list[str]] = {}
@@ -89,112 +71,96 @@ class Units:
             raise write_error(error, folder) from error
 
     def compile(self, unit: Compile, flags: tuple[str, ...]) -> Compiled:
-        """Compiles a unit with `flags` behind the options of a configuration file, which come first.
-
-        Raises: RunError: the cache cannot be written.
-        """
+        """Compiles a unit with `flags` before its own words. Raises: RunError: the cache cannot be written."""
         kept = self.kept(unit, flags)
         if kept is not None:
             return kept
-        spellings, seconds = self._spellings(unit, flags)
-        made = Compiled(None, 0.0)
-        for words in spellings:
-            made = self._run(unit, words, flags, seconds)
+        headers = {header: self._precompiler.precompile(header, flags) for header in headers_of(unit, self._headers)}
+        seconds = sum(spent for _, spent in headers.values())
+        paths = {header.output: path for header, (path, _) in headers.items() if path}
+        if headers and len(paths) == len(headers):
+            made = self._run(unit, words_with_headers(unit, paths), flags, seconds)
             if made.object is not None:
-                break
+                return made
             seconds = made.seconds
-        return made
-
-    def _spellings(self, unit: Compile, flags: tuple[str, ...]) -> tuple[list[tuple[str, ...]], float]:
-        """The words with precompiled headers, and with their text; and the CPU seconds that the headers took."""
-        made = {header: self._precompiler.precompile(header, flags) for header in headers_of(unit, self._headers)}
-        paths = {header.output: one.path for header, one in made.items() if one.path}
-        found = [words_with_headers(unit, paths)] if made and len(paths) == len(made) else []
-        return [*found, words_with_text(unit, self._headers)], sum(one.seconds for one in made.values())
+        return self._run(unit, words_with_text(unit, self._headers), flags, seconds)
 
     def _run(self, unit: Compile, words: tuple[str, ...], flags: tuple[str, ...], before: float) -> Compiled:
         """A compile with these words. Args: before: CPU seconds that the unit has taken already."""
+        asked = ["decisions"] if any(_SEARCH in flag for flag in flags) else []
+        asked += ["costs"] if self._with_costs else []
         with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
-            made = pathlib.Path(scratch, "unit.o")
-            config = pathlib.Path(scratch, "unit.cfg")
-            written = [*([_TAKEN] if _searches(flags) else ()), *([_COSTS] if self._with_costs else ())]
-            more = [f"-mllvm {quoted(f'{option}={_file_of(option, made)}')}" for option in written]
-            config.write_text("\n".join([*flags, *more]) + "\n", encoding="utf-8", errors="surrogateescape")
-            command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
-            ended = child.run([*command, "-MD", "-MF", f"{scratch}/unit.d", "-Wno-everything"], unit.directory)
+            folder = pathlib.Path(scratch)
+            more = [f"-mllvm {quoted(f'{_WRITTEN[name]}={folder / name}')}" for name in asked]
+            words = (*words, "-c", "-o", f"{folder}/unit.o", "-MD", "-MF", f"{folder}/unit.d", "-Wno-everything")
+            command = self._compiler.command(unit.tool, folder / "unit.cfg", [*flags, *more], *words)
+            ended = steps.run(command, unit.directory)
             seconds = before + ended.seconds
-            if ended.code or not made.is_file():
+            if ended.code or not (folder / "unit.o").is_file():
                 return Compiled(None, seconds, ended.reason)
-            if self._with_costs and not _file_of(_COSTS, made).is_file():
+            if self._with_costs and not (folder / "costs").is_file():
                 return Compiled(None, seconds, _NO_COSTS)
-            return self._keep(self._entry(unit, flags), unit, made, seconds)
-
-    def kept(self, unit: Compile, flags: tuple[str, ...]) -> Compiled | None:
-        """What an earlier compile of the same files gave; None: there was none."""
-        return self._kept(self._entry(unit, flags), unit.output)
+            return self._keep(self._entry(unit, flags), unit, folder, seconds)
 
     def _entry(self, unit: Compile, flags: tuple[str, ...]) -> pathlib.Path:
         words = words_with_text(unit, self._headers)
         text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags, self._with_costs])
         return self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
 
-    def _keep(self, entry: pathlib.Path, unit: Compile, made: pathlib.Path, seconds: float) -> Compiled:
-        """Keeps the object `made`; `unit.d` and what the compile wrote besides are beside it."""
-        listing, taken, costs = made.with_suffix(".d"), _file_of(_TAKEN, made), _file_of(_COSTS, made)
-        # A source that was preprocessed before has no such file.
-        listed = prerequisites(_text(listing)) if listing.exists() else []
+    def _keep(self, entry: pathlib.Path, unit: Compile, folder: pathlib.Path, seconds: float) -> Compiled:
+        """Keeps what a compile wrote to `folder`."""
+        # A source that was preprocessed before has no list of what it reads, and no costs.
+        listed = prerequisites(_text(folder / "unit.d"))
         # Profiles and lists of functions are not among the prerequisites.
         named = map(str, named_files(unit.words, unit.directory))
         read = [unit.source, *(os.path.join(unit.directory, name) for name in listed), *named]
-        digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
-        self.read[unit.output] = list(digests)
+        decisions = _text(folder / "decisions")
         try:
-            target = self._moved(made, ".o")
-            costs_kept = self._moved(costs, ".costs") if costs.exists() else None
             content = {
-                "object": target.name,
+                "object": self._moved(folder / "unit.o", ".o"),
                 "seconds": seconds,
-                "read": digests,
-                "decisions": _text(taken) if taken.exists() else "",
-                "costs": costs_kept.name if costs_kept else "",
+                "read": {name: self._digest(name) for name in dict.fromkeys(map(os.path.normpath, read))},
+                "decisions": decisions,
+                "costs": self._moved(folder / "costs", ".costs") if (folder / "costs").exists() else "",
             }
-            partial = made.with_name("entry")
+            partial = folder / "entry"
             partial.write_text(json.dumps(content, sort_keys=True), encoding="utf-8", errors="surrogateescape")
             os.replace(partial, entry)
         except OSError as error:
             raise write_error(error, entry) from error
-        self.used |= {entry, target, *([costs_kept] if costs_kept else ())}
-        return Compiled(target, seconds, decisions=str(content["decisions"]), costs=costs_kept)
+        return self._compiled(entry, unit, content)
 
-    def _moved(self, made: pathlib.Path, suffix: str) -> pathlib.Path:
-        """The file under the digest of its content."""
-        target = self._objects / f"{hashlib.sha256(made.read_bytes()).hexdigest()}{suffix}"
-        os.replace(made, target)
-        return target
+    def _moved(self, made: pathlib.Path, suffix: str) -> str:
+        """Moves a file; its new name, of the digest of its content."""
+        name = f"{hashlib.sha256(made.read_bytes()).hexdigest()}{suffix}"
+        os.replace(made, self._objects / name)
+        return name
 
-    def _kept(self, entry: pathlib.Path, output: str) -> Compiled | None:
+    def kept(self, unit: Compile, flags: tuple[str, ...]) -> Compiled | None:
+        """What an earlier compile of the same files gave; None: there was none."""
+        entry = self._entry(unit, flags)
         try:
             content = json.loads(entry.read_text(encoding="utf-8", errors="surrogateescape"))
-            target = self._objects / content["object"]
-            costs = self._objects / content["costs"] if content["costs"] else None
-            files = [target, *([costs] if costs else ())]
-            if not all(file.is_file() for file in files):
+            if any(self._digest(name) != digest for name, digest in content["read"].items()):
                 return None
-            if any(self.digest(name) != digest for name, digest in content["read"].items()):
-                return None
-            self.used |= {entry, *files}
-            self.read[output] = list(content["read"])
-            return Compiled(target, float(content["seconds"]), "", True, str(content["decisions"]), costs)
+            return self._compiled(entry, unit, content)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def digest(self, path: str) -> str | None:
-        """sha256 of a file, read once; None: it is not there."""
+    def _compiled(self, entry: pathlib.Path, unit: Compile, content: dict[str, Any]) -> Compiled:
+        """What an entry holds. Raises: ValueError, KeyError, TypeError: it is damaged, or a file of it is gone."""
+        files = [self._objects / content[name] for name in ("object", "costs") if content[name]]
+        if not all(file.is_file() for file in files):
+            raise ValueError("a file is gone")
+        self.used |= {entry, *files}
+        self.read[unit.output] = list(content["read"])
+        made, costs = [*files, None][:2]
+        return Compiled(made, float(content["seconds"]), decisions=str(content["decisions"]), costs=costs)
+
+    def _digest(self, path: str) -> str | None:
+        """As `digest_of`, read once."""
         if path not in self._digests:
-            try:
-                self._digests[path] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
-            except OSError:
-                self._digests[path] = None
+            self._digests[path] = digest_of(path)
         return self._digests[path]
 
     def remove_unused(self) -> None:
@@ -212,21 +178,10 @@ def prerequisites(text: str) -> list[str]:
 
 
 def _text(path: pathlib.Path) -> str:
+    """What clang wrote; "": nothing."""
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
     except OSError as error:
         raise RunError(str(path), "was not written by clang", "Free space and start again") from error
-
-
-def _file_of(option: str, made: pathlib.Path) -> pathlib.Path:
-    """The file that an option of a compile is told to write, beside its object."""
-    return made.with_name({_TAKEN: "decisions", _COSTS: "costs"}[option])
-
-
-def _searches(flags: tuple[str, ...]) -> bool:
-    return any(_SEARCH in flag for flag in flags)
-
-
-def quoted(word: str) -> str:
-    """A word of a configuration file or a response file."""
-    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

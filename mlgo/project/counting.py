@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from mlgo.project.build import Program
 from mlgo.project.command_line import Link
-from mlgo.project.programs import Program
 from mlgo.project.size import code_bytes
 from mlgo.run.exit_codes import RunError
 
@@ -32,19 +32,12 @@ _FIRST = re.compile(r"""(\s*(?:\w+=(?:'[^']*'|"[^"]*"|\S)*\s+)*)((?:'[^']*'|"[^"
 
 
 class Run(NamedTuple):
-    """A command that runs the program.
+    """A command that runs the program."""
 
-    Attributes:
-      text: as the user wrote it.
-      words: "{}" stands for the program, also in what a shell reads.
-      directory: folder in which it runs.
-      starts: what the user wrote in the place of the first "{}" in `words`; "": "{}" itself.
-    """
-
-    text: str
-    words: tuple[str, ...]
-    directory: str
-    starts: str
+    text: str  #: as the user wrote it.
+    words: tuple[str, ...]  #: "{}" stands for the program, also in what a shell reads.
+    directory: str  #: folder in which it runs.
+    starts: str  #: what the user wrote in the place of the first "{}" in `words`; "": "{}" itself.
 
 
 def run_of(text: str, directory: str) -> Run:
@@ -85,23 +78,16 @@ def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
     """The program of the build that a run starts, also through the script of libtool beside it; None: another one."""
     path = os.path.join(run.directory, run.starts)
     own = os.path.join(os.path.dirname(path), ".libs", os.path.basename(path))
-    for name in (own, path):
+    for name in filter(os.path.exists, (own, path)):
         for program in programs:
-            if os.path.exists(name) and _is_same(name, program.link.output):
+            # A build may have removed or renamed what a link made.
+            if os.path.exists(program.link.output) and os.path.samefile(name, program.link.output):
                 return program
     return None
 
 
-def _is_same(path: str, output: str) -> bool:
-    """Whether a file is what a link made; a build may have removed or renamed that."""
-    return os.path.exists(output) and os.path.samefile(path, output)
-
-
 class Counter(NamedTuple):
-    """Attributes:
-    name: program that counts.
-    figures: what it counts.
-    """
+    """A program that counts, and what it counts."""
 
     name: str
     figures: tuple[str, ...]
@@ -109,6 +95,7 @@ class Counter(NamedTuple):
 
 CACHEGRIND = Counter("Cachegrind", ("instructions", "data references"))
 PERF = Counter("perf", ("instructions",))
+_PERF = ("stat", "-x,", "-e", "instructions:u")
 
 
 def counter_of_machine() -> Counter | None:
@@ -116,60 +103,43 @@ def counter_of_machine() -> Counter | None:
     if shutil.which("valgrind"):
         return CACHEGRIND
     perf = shutil.which("perf")
-    if perf and _perf_counts(perf):
-        return PERF
-    return None
-
-
-def _perf_counts(perf: str) -> bool:
+    if perf is None:
+        return None
     done = subprocess.run([perf, *_PERF, "true"], capture_output=True, text=True, check=False)
-    return done.returncode == 0 and bool(re.match(r"\d+,", done.stderr))
-
-
-_PERF = ("stat", "-x,", "-e", "instructions:u")
+    return PERF if done.returncode == 0 and re.match(r"\d+,", done.stderr) else None
 
 
 class Runs:
     """Runs of a program, which all its builds must do alike.
 
-    Args:
-      counter: what counts.
-      program: as it was built.
-      runs: what it does.
-      scratch: folder for counts and for copies of programs.
-      strip: program that removes debug information; None: it stays.
+    Args: program: as it was built. scratch: folder for counts and for copies of programs. strip: program that removes
+      debug information; None: it stays.
     """
 
     def __init__(
         self, counter: Counter, program: Program, runs: Sequence[Run], scratch: pathlib.Path, strip: str | None = None
     ):
-        self._counter, self._program, self._runs, self._scratch = counter, program, runs, scratch
+        self.counter, self._program, self._runs, self._scratch = counter, program, runs, scratch
         self._strip = strip
+        self._is_library = bool({"-shared", "--shared"} & set(program.link.words))
+        self._name = _shared_name(program.link) if self._is_library else os.path.basename(program.link.output)
         self._digests: list[str] = []
         for run in runs:
-            if not (self._is_library() or not run.starts or program_named_by(run, [program])):
+            if not (self._is_library or not run.starts or program_named_by(run, [program])):
                 raise RunError(
                     f"--run={run.text}",
                     f"starts {run.starts}, which is not {program.link.output}",
                     "Write {} where the program stands in the command, or name another with --program=",
                 )
 
-    @property
-    def counted(self) -> tuple[str, ...]:
-        """Names of what is counted."""
-        return self._counter.figures
-
     def figures_of(self, image: pathlib.Path) -> dict[str, int]:
-        """Counts of all runs, and the bytes of code.
-
-        Raises: RunError: a run fails, or prints something else than the build's program does.
-        """
-        totals = dict.fromkeys(self._counter.figures, 0)
+        """Counts of all runs, and the bytes of code. Raises: RunError: one fails, or prints other than the build's."""
+        totals = dict.fromkeys(self.counter.figures, 0)
         digests = []
         for run in self._runs:
             digest, counts = self._count(run, image)
             digests.append(digest)
-            for name, count in zip(self._counter.figures, counts):
+            for name, count in zip(totals, counts):
                 totals[name] += count
         self._digests = self._digests or digests
         if digests != self._digests:
@@ -187,13 +157,17 @@ class Runs:
         self, run: Run, image: pathlib.Path, folder: pathlib.Path, before: Sequence[str], variables: Mapping[str, str]
     ) -> str:
         """Runs the program with words before the command; a digest of what it printed."""
-        words, own = self._command(run, image, folder)
+        program = self._copied(image, folder)
+        words = _with((run.starts or _PLACE) if self._is_library else program, run.words)
+        # Libraries that the program finds beside it, by $ORIGIN or by the script of libtool.
+        own = str(folder) if self._is_library else os.path.dirname(self._program.link.output)
+        path = os.pathsep.join(filter(None, (own, os.environ.get("LD_LIBRARY_PATH"))))
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             try:
                 done = subprocess.run(
                     [*before, *words],
                     cwd=run.directory,
-                    env={**os.environ, **own, **variables},
+                    env={**os.environ, "LD_LIBRARY_PATH": path, **variables},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=errors,
@@ -201,64 +175,51 @@ class Runs:
                     check=False,
                 )
             except subprocess.TimeoutExpired as error:
-                wrong = f"did not end within {_SECONDS} s"
-                raise RunError(f"--run={run.text}", wrong, "Give it less to do") from error
+                raise RunError(f"--run={run.text}", f"did not end within {_SECONDS} s", "Give it less to do") from error
             output.seek(0)
             errors.seek(0)
             last = errors.read()[-200:].decode("utf-8", "replace").strip()
             if done.returncode:
-                if not last and _has_unread_debug_information(folder):
+                if not last and any("debuginfo reader" in text for text in _logs(folder)):
                     last = "valgrind cannot read the debug information of a library that it loads"
-                wrong = f"ended with exit code {done.returncode}: {last}"
-                raise RunError(f"--run={run.text}", wrong, "Correct it")
+                raise RunError(f"--run={run.text}", f"ended with exit code {done.returncode}: {last}", "Correct it")
             return hashlib.sha256(output.read()).hexdigest()
 
     def _count(self, run: Run, image: pathlib.Path) -> tuple[str, Sequence[int]]:
+        """The digest of what a run prints, and its counts."""
+        subject = f"--run={run.text}"
         self._scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-            if self._counter is CACHEGRIND:
+        with tempfile.TemporaryDirectory(dir=self._scratch) as scratch:
+            folder = pathlib.Path(scratch)
+            if self.counter is CACHEGRIND:
                 log = f"--log-file={folder}/log.%p"
                 before = ["valgrind", *_CACHEGRIND, f"--cachegrind-out-file={folder}/counts.%p", log]
             else:
                 before = ["perf", *_PERF, "-o", f"{folder}/counts", "--"]
-            digest = self._printed(run, image, pathlib.Path(folder), before, {})
-            if self._is_library() and self._counter is CACHEGRIND and not _loaded_from(pathlib.Path(folder)):
-                name = _shared_name(self._program.link)
+            digest = self._printed(run, image, folder, before, {})
+            begin = f"{_LOADED}{os.path.realpath(folder)}/"
+            if self._is_library and self.counter is CACHEGRIND and not any(begin in text for text in _logs(folder)):
                 remedy = "Run a program that finds it by LD_LIBRARY_PATH, without an RPATH, as `readelf -d` shows it"
-                raise RunError(f"--run={run.text}", f"does not load the {name} that is measured", remedy)
+                raise RunError(subject, f"does not load the {self._name} that is measured", remedy)
             try:
-                counts = self._read(pathlib.Path(folder))
+                return digest, self._read(folder)
             except (OSError, ValueError) as error:
-                wrong = f"was not counted by {self._counter.name}: {error}"
+                wrong = f"was not counted by {self.counter.name}: {error}"
                 remedy = "It must end by itself, as this user; without --run= there is an estimate"
-                raise RunError(f"--run={run.text}", wrong, remedy) from error
-            return digest, counts
+                raise RunError(subject, wrong, remedy) from error
 
-    def _command(self, run: Run, image: pathlib.Path, folder: pathlib.Path) -> tuple[list[str], dict[str, str]]:
-        """The words with `image` in the place of the program, and variables.
-
-        A copy is run, also of the build's own program: the loader executes more for a longer path.
-        """
-        is_library = self._is_library()
-        copy = folder / (
-            _shared_name(self._program.link) if is_library else os.path.basename(self._program.link.output)
-        )
+    def _copied(self, image: pathlib.Path, folder: pathlib.Path) -> str:
+        """A copy, also of the build's own program: the loader executes more for a longer path."""
+        copy = folder / self._name
         shutil.copy(image, copy)
         if self._strip:
             # valgrind ends where it cannot read clang's DWARF. A file that cannot be stripped is run as it is.
             subprocess.run([self._strip, "--strip-debug", copy], capture_output=True, check=False)
-        # Libraries that the program finds beside it, by $ORIGIN or by the script of libtool.
-        own = str(folder) if is_library else os.path.dirname(self._program.link.output)
-        path = os.pathsep.join(filter(None, (own, os.environ.get("LD_LIBRARY_PATH"))))
-        variables = {"LD_LIBRARY_PATH": path}
-        return list(_with((run.starts or _PLACE) if is_library else str(copy), run.words)), variables
-
-    def _is_library(self) -> bool:
-        return bool({"-shared", "--shared"} & set(self._program.link.words))
+        return str(copy)
 
     def _read(self, folder: pathlib.Path) -> list[int]:
         """Raises: OSError, ValueError: the counter wrote nothing, or not what it should."""
-        if self._counter is PERF:
+        if self.counter is PERF:
             return [perf_count((folder / "counts").read_text(errors="replace"))]
         found = [cachegrind_counts(path.read_text(errors="replace")) for path in sorted(folder.glob("counts.*"))]
         if not found:
@@ -266,15 +227,9 @@ class Runs:
         return [sum(counts[name] for counts in found for name in names if name in counts) for names in _EVENTS]
 
 
-def _loaded_from(folder: pathlib.Path) -> bool:
-    """Whether a process loaded a file of this folder, by the logs of valgrind there."""
-    begin = f"{_LOADED}{os.path.realpath(folder)}/"
-    return any(begin in path.read_text(errors="replace") for path in folder.glob("log.*"))
-
-
-def _has_unread_debug_information(folder: pathlib.Path) -> bool:
-    """Whether valgrind gave up for that, by its messages."""
-    return any("debuginfo reader" in path.read_text(errors="replace") for path in folder.glob("log.*"))
+def _logs(folder: pathlib.Path) -> list[str]:
+    """What valgrind says of the processes of a run."""
+    return [path.read_text(errors="replace") for path in folder.glob("log.*")]
 
 
 def cachegrind_counts(text: str) -> dict[str, int]:
@@ -287,10 +242,7 @@ def cachegrind_counts(text: str) -> dict[str, int]:
 
 
 def perf_count(text: str) -> int:
-    """The count in what `perf stat -x,` wrote: the sum over the kinds of cores that the processor has.
-
-    Raises: ValueError: nothing was counted.
-    """
+    """The count in what `perf stat -x,` wrote, over all kinds of cores. Raises: ValueError: nothing was counted."""
     counts = [line.partition(",")[0] for line in text.splitlines() if "," in line and not line.startswith("#")]
     numbers = [int(count) for count in counts if count.isdecimal()]
     if not numbers:

@@ -2,15 +2,14 @@
 
 import os
 import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
-from mlgo.project.command_line import Link
+from mlgo.project.build import Program
 from mlgo.project.compiler import Compiler
 from mlgo.project.counting import CACHEGRIND, Runs, cachegrind_counts, perf_count, program_named_by, run_of
 from mlgo.project.profile import Profiler
-from mlgo.project.programs import Program
+from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
 #: Writes counts, and runs the program. Two processes are counted.
@@ -33,31 +32,20 @@ for file in "${LD_LIBRARY_PATH%%:*}"/libx*; do echo "--1-- Reading syms from $fi
 """
 
 
-class CountingTest(unittest.TestCase):
+class CountingTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-        valgrind = self.folder / "bin/valgrind"
-        valgrind.parent.mkdir()
-        valgrind.write_text(VALGRIND)
-        valgrind.chmod(0o755)
-        path = mock.patch.dict(os.environ, {"PATH": f"{valgrind.parent}:{os.environ['PATH']}"})
-        path.start()
-        self.addCleanup(path.stop)
-        self.built = self.script("prog", 'echo "$1"\n')
+        super().setUp()
+        valgrind = self.program("bin/valgrind", VALGRIND)
+        path = f"{valgrind.parent}:{os.environ['PATH']}"
+        self.enterContext(mock.patch.dict(os.environ, {"PATH": path}))
+        self.built = self.program("prog", 'echo "$1"\n')
 
-    def script(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("#!/bin/sh\n" + text)
-        path.chmod(0o755)
-        return path
-
-    def program(self, path, *words):
-        return Program(Link("clang", str(self.folder), words, str(path), "clang", 0.0, ()), 1, "x86-64")
+    def built_as(self, path, *words):
+        return Program(self.link(*words, output=str(path)), 1, "x86-64")
 
     def runs(self, *texts, program=None):
         runs = [run_of(text, str(self.folder)) for text in texts]
-        return Runs(CACHEGRIND, program or self.program(self.built), runs, self.folder / "a scratch")
+        return Runs(CACHEGRIND, program or self.built_as(self.built), runs, self.folder / "a scratch")
 
     def test_counts_of_all_runs_and_processes(self):
         size = self.built.stat().st_size
@@ -68,10 +56,10 @@ class CountingTest(unittest.TestCase):
     def test_another_program_must_print_the_same(self):
         runs = self.runs("./prog one")
         runs.figures_of(self.built)
-        larger = self.script("scratch/larger", 'echo "$1" # longer\n')
+        larger = self.program("scratch/larger", 'echo "$1" # longer\n')
         self.assertEqual(runs.figures_of(larger)["instructions"], 2 * larger.stat().st_size)
         with self.assertRaisesRegex(RunError, "printed something else"):
-            runs.figures_of(self.script("scratch/other", "echo other\n"))
+            runs.figures_of(self.program("scratch/other", "echo other\n"))
 
     def test_a_shell_reads_what_only_a_shell_understands(self):
         self.built.write_text('#!/bin/sh\necho "$ONE $* $(cat)"\n')
@@ -83,7 +71,7 @@ class CountingTest(unittest.TestCase):
             ('sh -c "{} e < input"', " e read"),
             ("./prog '{\"x\":{}}'", ' {"x":{}} '),
         ):
-            copy = self.script("other", f"test \"$ONE $* $(cat)\" = '{printed}'\n")
+            copy = self.program("other", f"test \"$ONE $* $(cat)\" = '{printed}'\n")
             self.assertGreater(self.runs(text).figures_of(copy)["instructions"], 0, text)
         for text in ("cat input | ./prog", "(./prog)"):
             with self.assertRaisesRegex(RunError, "Write {} where the program stands"):
@@ -92,31 +80,31 @@ class CountingTest(unittest.TestCase):
     def test_a_profile_of_all_runs(self):
         # The program and llvm-profdata are fakes; the last one writes its words and what it reads.
         text = 'echo "$1" > "${LLVM_PROFILE_FILE%%%m*}$1.profraw"\n'
-        tool = self.script("bin/llvm-profdata", 'shift; out=$3; shift 3; cat "$@" > "$out"\n')
+        tool = self.program("bin/llvm-profdata", 'shift; out=$3; shift 3; cat "$@" > "$out"\n')
         folder = self.folder / "objects"
         profiler = Profiler(self.runs("./prog one", "env -- {} two"), True, Compiler(tool.parent.parent), folder)
-        made = profiler.profile_of(self.script("instrumented", text))
+        made = profiler.profile_of(self.program("instrumented", text))
         self.assertEqual((made.read_text(), made.suffix), ("one\ntwo\n", ".profdata"))
         self.assertEqual(os.listdir(folder), [made.name])
         for text, wrong in ((":", "the run: writes no profile"), ("exit 3", "ended with exit code 3")):
             with self.assertRaisesRegex(RunError, wrong):
-                profiler.profile_of(self.script("instrumented", text))
-        tool.write_text("#!/bin/sh\necho error: x.profraw: bad >&2\nexit 1\n")
+                profiler.profile_of(self.program("instrumented", text))
+        self.program("bin/llvm-profdata", "echo error: x.profraw: bad >&2\nexit 1\n")
         with self.assertRaisesRegex(RunError, "merging the profile: error: x.profraw: bad"):
-            profiler.profile_of(self.script("instrumented", 'echo > "${LLVM_PROFILE_FILE%%%m*}x.profraw"\n'))
+            profiler.profile_of(self.program("instrumented", 'echo > "${LLVM_PROFILE_FILE%%%m*}x.profraw"\n'))
         self.assertEqual(os.listdir(folder), [made.name])
 
     def test_a_run_that_fails(self):
         with self.assertRaisesRegex(RunError, "ended with exit code 3: wrong"):
-            self.runs("./prog").figures_of(self.script("failing", "echo wrong >&2\nexit 3\n"))
+            self.runs("./prog").figures_of(self.program("failing", "echo wrong >&2\nexit 3\n"))
 
     def test_copies_are_run_without_debug_information(self):
         # Fakes: one that shortens the copy, and one that cannot.
-        strip = self.script("strip", 'grep -v debug "$2" > "$2.new"; cat "$2.new" > "$2"\n')
-        debug = self.script("debug", 'echo "$1"\n# debug information\n')
+        strip = self.program("strip", 'grep -v debug "$2" > "$2.new"; cat "$2.new" > "$2"\n')
+        debug = self.program("debug", 'echo "$1"\n# debug information\n')
         for tool, size in ((strip, self.built.stat().st_size), ("/bin/false", debug.stat().st_size)):
             one = [run_of("./prog x", str(self.folder))]
-            runs = Runs(CACHEGRIND, self.program(self.built), one, self.folder / "scratch", str(tool))
+            runs = Runs(CACHEGRIND, self.built_as(self.built), one, self.folder / "scratch", str(tool))
             self.assertEqual(runs.figures_of(debug)["instructions"], 2 * size)
         self.assertIn("# debug", debug.read_text())
 
@@ -129,9 +117,9 @@ class CountingTest(unittest.TestCase):
             self.runs("./prog one").figures_of(self.built)
 
     def test_a_shared_library_is_found_by_its_name(self):
-        library = self.script("libx.so.1.2", "")
-        program = self.program(library, "-shared", "-Wl,-soname,libx.so.1")
-        self.script("user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
+        library = self.program("libx.so.1.2", "")
+        program = self.built_as(library, "-shared", "-Wl,-soname,libx.so.1")
+        self.program("user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
         self.runs("./user", program=program).figures_of(library)
         # As with an RPATH.
         valgrind = self.folder / "bin/valgrind"
@@ -140,9 +128,9 @@ class CountingTest(unittest.TestCase):
             self.runs("./user", program=program).figures_of(library)
 
     def test_the_program_that_a_run_starts(self):
-        own = self.script(".libs/tool", "")
-        self.script("tool", "exec .libs/tool\n")
-        programs = [self.program(self.built), self.program(own)]
+        own = self.program(".libs/tool", "")
+        self.program("tool", "exec .libs/tool\n")
+        programs = [self.built_as(self.built), self.built_as(own)]
         for text, found in (("./prog x", programs[0]), ("./tool", programs[1]), ("sh", None)):
             self.assertEqual(program_named_by(run_of(text, str(self.folder)), programs), found, text)
 
@@ -154,7 +142,7 @@ class CountingTest(unittest.TestCase):
             self.runs("sh -c ./prog")
 
     def test_a_program_that_the_build_removed(self):
-        programs = [self.program(self.folder / "gone"), self.program(self.built)]
+        programs = [self.built_as(self.folder / "gone"), self.built_as(self.built)]
         self.assertEqual(program_named_by(run_of("./prog x", str(self.folder)), programs), programs[1])
 
     def test_a_run_that_was_not_counted(self):

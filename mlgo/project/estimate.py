@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pathlib
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from mlgo.corpus.elf import ElfError, ElfFile
@@ -20,7 +20,7 @@ from mlgo.run.exit_codes import RunError
 #: What to do where there is no estimate.
 REMEDY = "Count what a run executes: --run='./program input'"
 #: What is estimated.
-INSTRUCTIONS, REFERENCES = "instructions", "data references"
+COUNTED = ("instructions", "data references")
 _HEAD = ["mlgo-executed-cost 1", "function\tscope\tcalls\tinstructions\tmemory references\tcallee-saved registers"]
 _SCOPES = ("local", "global")
 #: The prologue saves a register and the epilogue restores it: so many instructions, and as many references.
@@ -30,18 +30,12 @@ _Key = tuple[str, str]
 
 
 class FunctionCost(NamedTuple):
-    """What a call of a function executes.
-
-    Attributes:
-      is_local: other objects may have another function of this name.
-      calls: how often the build's profile says that it was called; None: it does not say.
-      instructions, references: at least 0.
-    """
+    """What a call of a function executes."""
 
     name: str
-    is_local: bool
-    calls: int | None
-    instructions: float
+    is_local: bool  #: other objects may have another function of this name.
+    calls: int | None  #: how often the build's profile says that it was called; None: it does not say.
+    instructions: float  #: at least 0, as `references`.
     references: float
 
 
@@ -84,11 +78,6 @@ class Estimate:
         self._profiled = self._omitted = 0
         self._largest = ("", 0.0)
 
-    @property
-    def counted(self) -> Sequence[str]:
-        """Names of what is estimated."""
-        return (INSTRUCTIONS, REFERENCES)
-
     def caveat(self) -> str:
         """What a reader must know first, once there are figures."""
         how = "static frequencies"
@@ -115,16 +104,17 @@ class Estimate:
         """
         functions = self._functions(objects)
         if not self._calls:
-            self._calls = self._calls_of(functions)
+            # Without any profile, one call of each; with one, a function that it does not know was not called.
+            self._profiled = sum(one.calls is not None for one in functions.values())
+            self._calls = {key: (one.calls or 0) if self._profiled else 1 for key, one in functions.items()}
             self._largest = self._largest_of(functions)
         if functions.keys() != self._calls.keys():
             names = sorted(name for _, name in functions.keys() ^ self._calls.keys())
-            wrong = f"has other functions than the build: {names[0]}"
-            raise RunError("the estimate", wrong, REMEDY)
+            raise RunError("the estimate", f"has other functions than the build: {names[0]}", REMEDY)
         instructions = sum(self._calls[key] * one.instructions for key, one in functions.items())
         references = sum(self._calls[key] * one.references for key, one in functions.items())
         code = sum(code_bytes(one.object) or 0 for one in objects.values() if one.object is not None)
-        return {INSTRUCTIONS: round(instructions), REFERENCES: round(references), "code": code}
+        return {**dict(zip(COUNTED, (round(instructions), round(references)))), "code": code}
 
     def _functions(self, objects: Mapping[str, Compiled]) -> dict[_Key, FunctionCost]:
         found: dict[_Key, FunctionCost] = {}
@@ -148,13 +138,6 @@ class Estimate:
         costs = {key: self._calls[key] * (one.instructions + one.references) for key, one in functions.items()}
         key, most = max(costs.items(), key=lambda item: item[1])
         return key[1], most / sum(costs.values()) if most else 0.0
-
-    def _calls_of(self, functions: Mapping[_Key, FunctionCost]) -> dict[_Key, int]:
-        """Without any profile, one call of each; with one, a function that it does not know was not called."""
-        self._profiled = sum(one.calls is not None for one in functions.values())
-        if not self._profiled:
-            return dict.fromkeys(functions, 1)
-        return {key: one.calls or 0 for key, one in functions.items()}
 
 
 def _costs_of(output: str, compiled: Compiled) -> list[FunctionCost]:

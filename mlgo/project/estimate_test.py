@@ -1,20 +1,19 @@
 """Files of executed costs: what they say, and how a program's functions are summed."""
 
-import pathlib
-import tempfile
 import unittest
 
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import Estimate, FunctionCost, read_costs
+from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
 HEAD = "mlgo-executed-cost 1\nfunction\tscope\tcalls\tinstructions\tmemory references\tcallee-saved registers\n"
 MAIN = "main\tglobal\t\t10\t2\t1\n"
 
 
-class EstimateTest(unittest.TestCase):
+class EstimateTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.estimate = Estimate(str(self.folder / "absent"))
 
     def figures(self, *texts, estimate=None):

@@ -3,77 +3,61 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.project.compiler import Compiler
 from mlgo.project.counting import Runs
-from mlgo.project.estimate import Estimate
+from mlgo.project.estimate import COUNTED, Estimate
 from mlgo.project.profile import Profiler
 from mlgo.project.rows import ESTIMATED_ROWS, SMALLER_ROWS, Row
 from mlgo.project.size import size_of
 
+#: Name -> number, in the order of the columns.
 Figures = Mapping[str, int]
-#: Files whose sizes differ by less are equally small.
-_LEAST_BYTES = 0.001
+#: A gain below this share is none; rows that differ by less than this are equal.
+_LEAST_GAIN = 0.001
 #: What alignment takes where linkers place functions in another order. A program with so much more code has not more.
 _PADDING_BYTES = 16
-#: The same for counts.
-_LEAST_COUNTS = 0.001
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """A row with its result.
-
-    Attributes:
-      figures: name -> number, in the order of the columns; None: it was not measured.
-      seconds: CPU time of its compiles; None: unknown.
-      why_not: why it was not measured.
-      refused: source -> why the object of the build stands in its place.
-      decisions: text of the decision file that it was compiled with.
-      profile: content of the profile that it was compiled with.
-    """
+    """A row with its result."""
 
     row: Row
-    figures: Figures | None
-    seconds: float | None = None
-    why_not: str = ""
+    figures: Figures | None  #: None: it was not measured.
+    seconds: float | None = None  #: CPU time of its compiles; None: unknown.
+    why_not: str = ""  #: why it was not measured.
+    #: Source -> why the object of the build stands in its place.
     refused: dict[str, str] = dataclasses.field(default_factory=dict)
-    decisions: str = ""
-    profile: bytes = b""
+    decisions: str = ""  #: text of the decision file that it was compiled with.
+    profile: bytes = b""  #: content of the profile that it was compiled with.
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """What a command asks.
+    """What a command asks."""
 
-    Attributes:
-      verb: the command.
-      kind: what the figures are, as mlgo.json names them.
-      measure: of a linked program, the first one as it was built; or of compiles, the first ones with the options of
-        the build.
-      rows: the variants, in the order in which they are tried.
-      decides: the figures whose sum a better row has less of.
-      least_gain: a gain below this share is none; rows that differ by less than this are equal.
-      better, explanation: for the page.
-      profiler: makes the profile for rows that need one.
-    """
+    verb: str  #: the command.
+    kind: str  #: what the figures are, as mlgo.json names them.
+    rows: Sequence[Row]  #: the variants, in the order in which they are tried.
+    decides: Sequence[str]  #: the figures whose sum a better row has less of.
+    explanation: str  #: for the page.
+    #: Of a linked program, the first one as it was built; None: compiles are measured.
+    measure: Callable[[pathlib.Path], Figures] | None
+    #: What measures compiles, the first ones with the options of the build.
+    estimate: Estimate | None = None
+    profiler: Profiler | None = None  #: makes the profile for rows that need one.
 
-    verb: str
-    kind: str
-    measure: Callable[[pathlib.Path], Figures] | Estimate
-    rows: Sequence[Row]
-    decides: Sequence[str]
-    least_gain: float
-    better: str
-    explanation: str
-    profiler: Profiler | None = None
+    def figures_of(self, program: pathlib.Path) -> Figures:
+        assert self.measure is not None
+        return self.measure(program)
 
     @property
-    def estimate(self) -> Estimate | None:
-        """What measures compiles; None: linked programs are measured."""
-        return self.measure if isinstance(self.measure, Estimate) else None
+    def better(self) -> str:
+        return "is smaller" if self.verb == "smaller" else "executes less"
 
     @property
     def unit(self) -> str:
@@ -95,31 +79,57 @@ class Goal:
         """
         built = measured[0].figures
         assert built is not None
-        limit = self.value(built) * (1 - self.least_gain)
-        # A file that stays within its pages may have less code.
         asks_code = self.verb == "smaller"
-        code = _code(built) * (1 - self.least_gain) if asks_code else 0.0
-        better = [
-            one
-            for one in measured[1:]
-            if one.figures is not None
-            and one.row.can_be_chosen
-            and (
-                self.value(one.figures) < limit
-                or (self.value(one.figures) <= self.value(built) and _code(one.figures) < code)
-            )
-        ]
-        most = _code(built) * (1 + self.least_gain) + _PADDING_BYTES
+        value, code = self.value(built), built["code"]
+
+        def is_better(one: Figures) -> bool:
+            # A file that stays within its pages may have less code.
+            has_less_code = asks_code and one["code"] < code * (1 - _LEAST_GAIN)
+            return self.value(one) < value * (1 - _LEAST_GAIN) or (self.value(one) <= value and has_less_code)
+
+        known = [(one, one.figures) for one in measured[1:] if one.figures is not None and one.row.can_be_chosen]
+        better = [(one, figures) for one, figures in known if is_better(figures)]
         if asks_code:
-            better = [one for one in better if _code(one.figures or built) <= most] or better
-        for value in (lambda one: self.value(one) + (_code(one) if asks_code else 0), _code):
-            least = min((value(one.figures) for one in better if one.figures), default=0) * (1 + self.least_gain)
-            better = [one for one in better if one.figures and value(one.figures) <= least]
-        return better[0] if better else None
+            most = code * (1 + _LEAST_GAIN) + _PADDING_BYTES
+            better = [(one, figures) for one, figures in better if figures["code"] <= most] or better
+        for cost in (lambda one: self.value(one) + (one["code"] if asks_code else 0), lambda one: one["code"]):
+            least = min((cost(figures) for _, figures in better), default=0) * (1 + _LEAST_GAIN)
+            better = [(one, figures) for one, figures in better if cost(figures) <= least]
+        return better[0][0] if better else None
 
 
-def _code(figures: Figures) -> int:
-    return figures["code"]
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What was found out about a program."""
+
+    goal: Goal
+    program: str  #: its path.
+    sources: Sequence[str]
+    measured: Sequence[Measured]  #: the build first.
+    chosen: Measured | None
+    others: Mapping[str, str]  #: object or source -> why it stays as it was built.
+    notes: Sequence[str]  #: sentences about the build.
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.program)
+
+    @property
+    def built(self) -> Figures:
+        """The figures of the build."""
+        figures = self.measured[0].figures
+        assert figures is not None
+        return figures
+
+    def changes(self, one: Figures) -> list[tuple[str, str, str]]:
+        """Name, number, and change against the build, of each figure; the build's own have no change."""
+        built = self.built
+        return [(name, f"{one[name]:,}", "" if one is built else percent(one[name], built[name])) for name in built]
+
+
+def percent(new: int, old: int) -> str:
+    """A change, such as "−3.1 %"."""
+    return f"{100 * (new / old - 1):+.1f} %".replace("-", "−") if old else ""
 
 
 def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
@@ -127,33 +137,29 @@ def smaller(compiler: Compiler, scratch: pathlib.Path) -> Goal:
     return Goal(
         "smaller",
         "bytes",
-        lambda image: size_of(image, scratch, compiler),
         SMALLER_ROWS,
         ("file",),
-        _LEAST_BYTES,
-        "is smaller",
         "Bytes. Code: executable sections. File: without symbols and debug information. xz, brotli: that file, "
         "compressed. Linker: lld drops unused sections, folds equal code, and leaves fewer gaps than GNU ld "
         "between segments, which in a small file is most of the gain. Code at -Oz may run slower than at -O2: "
         "run your benchmarks.",
+        lambda image: size_of(image, scratch, compiler),
     )
 
 
-def faster(runs: Runs, counter: str, rows: Sequence[Row], profiler: Profiler | None = None) -> Goal:
+def faster(runs: Runs, rows: Sequence[Row], profiler: Profiler | None = None) -> Goal:
     """Fewer executed instructions and data references."""
-    figures = runs.counted
+    name, figures = runs.counter
     return Goal(
         "faster",
         "counts",
-        runs.figures_of,
         rows,
         figures,
-        _LEAST_COUNTS,
-        "executes less",
-        f"What the runs execute, counted by {counter}: {' and '.join(figures)}. Their sum decides. Code: bytes of "
+        f"What the runs execute, counted by {name}: {' and '.join(figures)}. Their sum decides. Code: bytes of "
         "executable sections. Counts are no times: run your benchmarks. "
         f"{profiler.explanation if profiler else ''}",
-        profiler,
+        runs.figures_of,
+        profiler=profiler,
     )
 
 
@@ -162,14 +168,13 @@ def faster_by_estimate(estimate: Estimate) -> Goal:
     return Goal(
         "faster",
         "estimates",
-        estimate,
         ESTIMATED_ROWS,
-        estimate.counted,
-        _LEAST_COUNTS,
-        "executes less",
+        COUNTED,
         "What one call of each function executes, summed over the functions of the program; where the build uses a "
         "profile, times the calls that it has. The compiler counts each instruction and each data reference as often "
         "as its block runs per call, after register allocation. Their sum decides. The link is not in it: the estimate "
         "says nothing of folded code, of the outliner or of dropped sections. Code: bytes of executable sections of "
         "the objects.",
+        None,
+        estimate,
     )

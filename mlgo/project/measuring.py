@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from mlgo.corpus.elf import exported_names
-from mlgo.project.budget import Allowance, Budget
+from mlgo.project.build import Program, built_name
 from mlgo.project.compiling import Compiled
-from mlgo.project.estimate import REMEDY, Estimate
-from mlgo.project.goal import Figures, Goal, Measured
-from mlgo.project.page import percent
+from mlgo.project.estimate import REMEDY
+from mlgo.project.goal import Goal, Measured, percent
 from mlgo.project.profile import profile_option
-from mlgo.project.programs import Program, built_name
-from mlgo.project.relinking import Parts, Relinker
+from mlgo.project.relinking import Relinker
 from mlgo.project.rows import AS_BUILT, INSTRUMENTED, POLICY_FLAGS, SAME_OPTIONS, Row, makes_code, with_own_linker
+from mlgo.project.steps import Allowance, Budget
 from mlgo.project.tuning import Tuned, tune
 from mlgo.run.exit_codes import RunError
 
@@ -33,67 +33,54 @@ Objects = dict[str, Compiled]
 class Measuring:
     """The rows of one program.
 
-    Args:
-      allowance: the budget, against the CPU time of the build.
+    Args: allowance: the budget, against the CPU time of the build. build_seconds: that time; 0: the build was not seen.
       scratch: folder for what a search needs.
-      say: prints progress.
     """
 
     def __init__(
         self,
         goal: Goal,
         program: Program,
-        parts: Parts,
         relinker: Relinker,
         allowance: Allowance,
         build_seconds: float,
         scratch: pathlib.Path,
-        say: Callable[[str], None],
     ):
-        self._goal, self._program, self._parts, self._relinker = goal, program, parts, relinker
-        self._allowance, self._scratch, self._say = allowance, scratch, say
-        self._seconds = {output: unit.seconds for output, unit in parts.units.items()}
+        self._goal, self._program, self._parts, self._relinker = goal, program, relinker.parts, relinker
+        self._allowance, self._scratch, self._say = allowance, scratch, relinker.say
+        self._seconds = {output: unit.seconds for output, unit in self._parts.units.items()}
         self._estimates = self._seconds
         self.budget = Budget(allowance.of(max(build_seconds, self._base())))
+        self._was_seen = build_seconds > 0
         self._compiled: dict[tuple[str, ...], Objects] = {}
         self._tuned: Tuned | None = None
-        self._absent: Objects | None = None
         self._profile: tuple[pathlib.Path | None, str] | None = None
 
     def _base(self) -> float:
         """CPU seconds of the build's compiles of this program."""
         return sum(self._seconds.values())
 
-    def _built_seconds(self) -> float:
-        """What the build took for the code of this program."""
-        link = self._program.link
-        # The compiles in a link are in its time.
-        return self._base() + (link.seconds if makes_code(link.words) and not link.sources else 0.0)
-
-    def measure(self, was_recorded: bool = True) -> list[Measured]:
+    def measure(self) -> list[Measured]:
         """The program as it was built, then each row. Rows that fail or do not fit say why.
 
-        Args: was_recorded: whether the build was seen; otherwise one with its options comes first, whose time the
-          budget is in times of.
-
+        After a build that was not seen, one with its options comes first, whose time the budget is in times of.
         Raises: RunError: the program cannot be measured as it was built.
         """
         found: list[Measured] = []
-        measure = self._goal.measure
-        if not isinstance(measure, Estimate):
-            program = pathlib.Path(self._program.link.output)
-            if program.exists():
-                found.append(Measured(AS_BUILT, measure(program), self._built_seconds() or None))
-            else:
-                found.append(self._row(AS_BUILT))
-        if self._goal.estimate or not was_recorded:
-            found.append(self._same_options())
-        if not was_recorded:
+        estimate = self._goal.estimate
+        if not estimate:
+            found.append(self._as_built())
+        if estimate or not self._was_seen:
+            # What others are compared with is outside the budget.
+            limited, self.budget = self.budget, Budget(float("inf"))
+            found.append(self._row(SAME_OPTIONS))
+            self.budget = limited
+        if not self._was_seen:
             objects = self._compiled[SAME_OPTIONS.compile_flags or ()]
             self._seconds = {output: one.seconds for output, one in objects.items()}
             self.budget = Budget(self._allowance.of(self._base()))
         built = found[0].figures
-        if built is None and self._goal.estimate:
+        if built is None and estimate:
             raise RunError(f"an estimate for {built_name(self._program)}", found[0].why_not, REMEDY)
         if built is None:
             wrong = f"is not there, and cannot be linked again: {found[0].why_not}"
@@ -106,12 +93,13 @@ class Measuring:
                 self._say(f"{row.name}: {' and '.join(self._goal.decides)} {change}")
         return found
 
-    def _same_options(self) -> Measured:
-        """What others are compared with, outside the budget."""
-        limited, self.budget = self.budget, Budget(float("inf"))
-        measured = self._row(SAME_OPTIONS)
-        self.budget = limited
-        return measured
+    def _as_built(self) -> Measured:
+        link = self._program.link
+        if not os.path.exists(link.output):
+            return self._row(AS_BUILT)
+        # The compiles in a link are in its time.
+        seconds = self._base() + (link.seconds if makes_code(link.words) and not link.sources else 0.0)
+        return Measured(AS_BUILT, self._goal.figures_of(pathlib.Path(link.output)), seconds or None)
 
     def _row(self, row: Row) -> Measured:
         if not row.is_profiled:
@@ -152,13 +140,10 @@ class Measuring:
         refused = {output: one.reason for output, one in objects.items() if one.object is None}
         if objects and len(refused) == len(objects):
             return Measured(row, None, why_not=f"no unit compiles: {next(iter(refused.values()))}")
-        if isinstance(self._goal.measure, Estimate):
-            return self._estimated(self._goal.measure, row, objects)
-        return self._linked(self._goal.measure, row, objects, refused)
-
-    def _estimated(self, estimate: Estimate, row: Row, objects: Objects) -> Measured:
+        if not self._goal.estimate:
+            return self._linked(row, objects, refused)
         try:
-            figures = estimate.figures_of(objects)
+            figures = self._goal.estimate.figures_of(objects)
         except RunError as error:
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}")
         return Measured(row, figures, sum(one.seconds for one in objects.values()))
@@ -167,20 +152,19 @@ class Measuring:
         """The objects of a row, or why there are none."""
         flags = row.compile_flags
         if flags is None:
-            return self._built_again(), ""
+            return self._built_again, ""
         if flags not in self._compiled:
-            estimate = sum(self._estimates.values()) * row.factor
             # A budget below one compile of the program would give no answer.
-            is_first = not any(
-                objects for made, objects in self._compiled.items() if made != SAME_OPTIONS.compile_flags
-            )
+            is_first = self._compiled.keys() <= {SAME_OPTIONS.compile_flags}
             limit = self.budget.seconds
             if is_first:
                 self.budget.seconds = float("inf")
-            done = self._relinker.compile(flags, self.budget, self._estimates, row.factor, row.name, self._say)
+            expected = {output: row.factor * seconds for output, seconds in self._estimates.items()}
+            done = self._relinker.compile(flags, self.budget, expected, row.name)
             self.budget.seconds = limit
             if done is None:
-                return {}, self._too_much(estimate)
+                estimate, left = sum(expected.values()), self.budget.left
+                return {}, f"about {estimate:.1f} CPU seconds, and {left:.1f} of the budget of {limit:.1f} are left"
             self._compiled[flags] = done
             if is_first:
                 # Without precompiled headers it may be more than the build took.
@@ -188,19 +172,11 @@ class Measuring:
                 self._estimates = {**self._estimates, **measured}
         return self._compiled[flags], ""
 
+    @functools.cached_property
     def _built_again(self) -> Objects:
         """What stands for objects of the build that are not there, with its options; outside the budget."""
-        if self._absent is None:
-            only = self._parts.absent
-            done = self._relinker.compile((), Budget(float("inf")), self._seconds, 1.0, AS_BUILT.name, self._say, only)
-            self._absent = done or {}
-        return self._absent
-
-    def _too_much(self, estimate: float) -> str:
-        return (
-            f"about {estimate:.1f} CPU seconds, and {self.budget.left:.1f} of the budget of"
-            f" {self.budget.seconds:.1f} are left"
-        )
+        expected = {output: self._seconds[output] for output in self._parts.absent}
+        return self._relinker.compile((), Budget(float("inf")), expected, AS_BUILT.name) or {}
 
     def _searched(self) -> Objects:
         """The objects with the best decisions that a search found within its share of the budget."""
@@ -209,27 +185,22 @@ class Measuring:
             share = max(self.budget.left * _SEARCH_SHARE, min(self.budget.left, self._base()))
             self._say(f"searching decisions for {len(start)} units, about {share:.0f} CPU seconds")
             units = [self._parts.units[output] for output, one in start.items() if one.object is not None]
-            relinker = self._relinker
-            self._tuned = tune(
-                units, start, relinker.units, relinker.jobs, self.budget, share, self._scratch, self._say
-            )
+            cache, jobs = self._relinker.units, self._relinker.jobs
+            self._tuned = tune(units, start, cache, jobs, self.budget, share, self._scratch, self._say)
             self._say(self._tuned.summary)
         return self._tuned.objects if self._tuned else {}
 
-    def _linked(
-        self, measure: Callable[[pathlib.Path], Figures], row: Row, objects: Objects, refused: dict[str, str]
-    ) -> Measured:
+    def _linked(self, row: Row, objects: Objects, refused: dict[str, str]) -> Measured:
         try:
             linked, seconds = self._link(row, objects)
             self._check_exports(linked)
-            figures = measure(linked)
+            figures = self._goal.figures_of(linked)
         except RunError as error:
             own = with_own_linker(row)
             if own:
-                return self._linked(measure, own, objects, refused)
+                return self._linked(own, objects, refused)
             return Measured(row, None, why_not=f"{error.subject}: {error.wrong}", refused=refused)
-        compiled = row.compile_flags is not None
-        total = sum(one.seconds for one in objects.values()) if compiled else self._base()
+        total = self._base() if row.compile_flags is None else sum(one.seconds for one in objects.values())
         if makes_code((*row.link_flags, *self._program.link.words)):
             total += seconds
         decisions = self._tuned.decisions if row.is_tuned and self._tuned else ""
@@ -239,24 +210,19 @@ class Measuring:
         """The program of these objects, and the CPU seconds of its link. Raises: RunError: the linker refuses."""
         refused = {output for output, one in objects.items() if one.object is None}
         if refused & self._parts.absent:
-            instead = {output: one for output, one in self._built_again().items() if output in refused}
+            instead = {output: one for output, one in self._built_again.items() if output in refused}
             objects = {**objects, **instead}
         # As `mlgo build` does: links compile too, the bitcode of -flto.
         linked, seconds = self._relinker.link(self._program.link, objects, row.config, built_name(self._program))
         self.budget.settle(0.0, seconds)
         return linked, seconds
 
-    @functools.cached_property
-    def _exported(self) -> set[str]:
-        """What the build's shared library has for others; of another program nothing."""
-        built = pathlib.Path(self._program.link.output)
-        if "-shared" not in self._program.link.words or not built.exists():
-            return set()
-        return exported_names(built.read_bytes()) - _OF_LINKERS
-
     def _check_exports(self, linked: pathlib.Path) -> None:
         """Raises: RunError: a shared library lacks what the build's has for others, and so is smaller."""
-        lost = self._exported - exported_names(linked.read_bytes()) if self._exported else set()
+        built = pathlib.Path(self._program.link.output)
+        if "-shared" not in self._program.link.words or not built.exists():
+            return
+        lost = exported_names(built.read_bytes()) - _OF_LINKERS - exported_names(linked.read_bytes())
         if lost:
             wrong = f"lost {len(lost)} exported symbols, such as {min(lost)}"
             raise RunError(f"linking {built_name(self._program)}", wrong, "This row is left out")

@@ -10,10 +10,9 @@ import os
 import pathlib
 import threading
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-from mlgo.corpus.options.driver import parse_driver
-from mlgo.project import child
+from mlgo.corpus.options.driver import GivenWord, parse_driver
+from mlgo.project import steps
 from mlgo.project.command_line import Compile, Header
 from mlgo.project.compiler import Compiler
 
@@ -23,57 +22,38 @@ _READ = "-include-pch"
 _LATER = "-mllvm "
 
 
-class Made(NamedTuple):
-    """A header that a row precompiled.
-
-    Attributes:
-      path: None: clang refuses it.
-      seconds: CPU time; 0: it was there already.
-    """
-
-    path: str | None
-    seconds: float
-
-
 class Precompiler:
-    """Precompiles headers once for all rows that can share them; safe for several threads.
-
-    Args: folder: for what it makes, which is as large as the build's; the caller removes it.
-    """
+    """Precompiles headers into `folder`, once for all rows that can share them; safe for several threads."""
 
     def __init__(self, compiler: Compiler, folder: pathlib.Path):
         self._compiler, self._folder = compiler, folder
         self._made: dict[tuple[str, tuple[str, ...]], str | None] = {}
-        self._locks: dict[tuple[str, tuple[str, ...]], threading.Lock] = {}
+        self._locks: dict[tuple[str, tuple[str, ...]], tuple[threading.Lock, pathlib.Path]] = {}
         self._lock = threading.Lock()
 
-    def precompile(self, header: Header, flags: tuple[str, ...]) -> Made:
-        """Precompiles a header of the build with `flags`, lines of a configuration file."""
+    def precompile(self, header: Header, flags: tuple[str, ...]) -> tuple[str | None, float]:
+        """Precompiles a header of the build with `flags`, lines of a configuration file.
+
+        Returns: its path, None: clang refuses it; and CPU seconds, 0: it was there already.
+        """
         key = (header.output, tuple(flag for flag in flags if not flag.startswith(_LATER)))
         with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-            number = len(self._locks)
+            new = (threading.Lock(), self._folder / str(len(self._locks) + 1))
+            lock, folder = self._locks.setdefault(key, new)
         with lock:
             if key in self._made:
-                return Made(self._made[key], 0.0)
-            made = self._run(header, key[1], self._folder / str(number))
-            self._made[key] = made.path
-            return made
-
-    def _run(self, header: Header, flags: tuple[str, ...], folder: pathlib.Path) -> Made:
-        folder.mkdir(parents=True, exist_ok=True)
-        output, config = folder / os.path.basename(header.output), folder / "header.cfg"
-        config.write_text("\n".join(flags) + "\n", encoding="utf-8", errors="surrogateescape")
-        command = [self._compiler.tool(header.tool), f"--config={config}", *header.words, "-c", "-o", str(output)]
-        ended = child.run([*command, "-Wno-everything"], header.directory)
-        return Made(str(output) if not ended.code and output.is_file() else None, ended.seconds)
+                return self._made[key], 0.0
+            folder.mkdir(parents=True, exist_ok=True)
+            output = folder / os.path.basename(header.output)
+            words = (*header.words, "-c", "-o", str(output), "-Wno-everything")
+            command = self._compiler.command(header.tool, folder / "header.cfg", key[1], *words)
+            ended = steps.run(command, header.directory)
+            self._made[key] = str(output) if not ended.code and output.is_file() else None
+            return self._made[key], ended.seconds
 
 
 def headers_of(unit: Compile, headers: Mapping[str, Header]) -> list[Header]:
-    """The headers that a unit of the build has read and that can be precompiled again; empty: one cannot be.
-
-    Args: headers: what the build precompiled -> its command.
-    """
+    """The headers that a unit of the build has read; empty: one cannot be made again. Args: headers: by output."""
     found = [headers.get(path) for path in _compiled_headers(unit)]
     return [one for one in found if one and one.words] if all(one and one.words for one in found) else []
 
@@ -84,16 +64,13 @@ def reads_precompiled_header(unit: Compile) -> bool:
 
 
 def words_with_headers(unit: Compile, paths: Mapping[str, str]) -> tuple[str, ...]:
-    """The words of a unit so that it reads others in the place of precompiled headers.
-
-    Args: paths: header of the build -> what stands for it, absolute.
-    """
+    """The words of a unit so that it reads others for precompiled headers. Args: paths: the build's -> the other."""
     kept = list(unit.words)
     if places := _places_of(_READ, kept):
-        kept[places.value] = paths[_absolute(unit, kept[places.value])]
+        kept[places[1]] = paths[_absolute(unit, kept[places[1]])]
     words: list[str] = []
     for given in parse_driver(kept):
-        compiled = _compiled(unit, given.value) if given.name == "-include" else None
+        compiled = _compiled(unit, given)
         words += given.words if compiled is None else [_READ, paths[compiled]]
     return tuple(words)
 
@@ -104,37 +81,33 @@ def words_with_text(unit: Compile, headers: Mapping[str, Header]) -> tuple[str, 
     CMake also includes the header's text, which stays; what it compiles before is an empty source. meson names the
     compiled header alone, and qmake one that has no text beside it. Where `-include` would find a compiled header
     beside the text, cc1 is told of the text, because the driver takes the other one.
-
-    Args: headers: what the build precompiled -> its command.
     """
-    kept: list[str] = []
+    words: list[str] = []
     for given in parse_driver(_without_option(unit, headers)):
-        compiled = _compiled(unit, given.value) if given.name == "-include" else None
+        compiled = _compiled(unit, given)
+        text = _absolute(unit, given.value)
         if compiled is None:
-            kept += given.words
-        elif compiled in headers and headers[compiled].source != _absolute(unit, given.value):
-            kept += ["-include", headers[compiled].source]
-        elif os.path.exists(_absolute(unit, given.value)):
-            kept += ["-Xclang", "-include", "-Xclang", given.value or ""]
+            words += given.words
+        elif compiled in headers and headers[compiled].source != text:
+            words += ["-include", headers[compiled].source]
+        elif os.path.exists(text):
+            words += ["-Xclang", "-include", "-Xclang", given.value or ""]
         else:
-            kept += ["-include", given.value or ""]
-    return tuple(kept)
+            words += ["-include", given.value or ""]
+    return tuple(words)
 
 
 def _compiled_headers(unit: Compile) -> list[str]:
     """Absolute paths of the compiled headers that a unit reads."""
-    words = unit.words
-    found = []
-    if places := _places_of(_READ, words):
-        found.append(_absolute(unit, "".join(words[places.value : places.value + 1])))
-    included = (given.value for given in parse_driver(words) if given.name == "-include")
-    return [*found, *filter(None, (_compiled(unit, name) for name in included))]
+    places = _places_of(_READ, unit.words)
+    found = [_absolute(unit, "".join(unit.words[places[1] :][:1]))] if places else []
+    return [*found, *filter(None, (_compiled(unit, given) for given in parse_driver(unit.words)))]
 
 
-def _compiled(unit: Compile, name: str | None) -> str | None:
-    """The compiled header that -include finds in the place of the text `name`; None: there is none."""
-    paths = (_absolute(unit, name) + suffix for suffix in _SUFFIXES)
-    found = next((path for path in paths if os.path.exists(path)), None)
+def _compiled(unit: Compile, given: GivenWord) -> str | None:
+    """The compiled header that -include finds in the place of a text; None: there is none, or it is another option."""
+    paths = (_absolute(unit, given.value) + suffix for suffix in _SUFFIXES)
+    found = next((path for path in paths if os.path.exists(path)), None) if given.name == "-include" else None
     # qmake makes one for each language in a folder of this name.
     return os.path.join(found, "c++" if "++" in unit.tool else "c") if found and os.path.isdir(found) else found
 
@@ -144,26 +117,19 @@ def _without_option(unit: Compile, headers: Mapping[str, Header]) -> list[str]:
     kept = list(unit.words)
     for name in (_READ, "-emit-pch"):
         while places := _places_of(name, kept):
-            value = places.value
+            begin, value = places
             header = headers.get(_absolute(unit, "".join(kept[value : value + 1])))
-            kept[places.begin : value + 1] = ["-include", header.source] if header else []
+            kept[begin : value + 1] = ["-include", header.source] if header else []
     return kept
 
 
-class _Places(NamedTuple):
-    """Where an option stands in a command: its first word, perhaps -Xclang, and its value, which may be missing."""
-
-    begin: int
-    value: int
-
-
-def _places_of(name: str, words: Sequence[str]) -> _Places | None:
-    """The first time that an option of cc1 is given."""
+def _places_of(name: str, words: Sequence[str]) -> tuple[int, int] | None:
+    """Places of the first word of an option of cc1, perhaps -Xclang, and of its value, which may be missing."""
     if name not in words:
         return None
     place = words.index(name)
     is_passed_on = place > 0 and words[place - 1] == "-Xclang"
-    return _Places(place - is_passed_on, place + 1 + is_passed_on)
+    return place - is_passed_on, place + 1 + is_passed_on
 
 
 def _absolute(unit: Compile, name: str | None) -> str:

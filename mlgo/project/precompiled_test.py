@@ -1,14 +1,12 @@
 """Units that read precompiled headers, as CMake, meson, qmake and Makefiles write them."""
 
-import os
-import pathlib
-import tempfile
 import unittest
 
-from mlgo.project.command_line import Compile, Header
+from mlgo.project.command_line import Header
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Units
 from mlgo.project.precompiled import headers_of, reads_precompiled_header, words_with_headers, words_with_text
+from mlgo.project.testing.project_case import ProjectCase
 
 #: Counts its runs; an object holds its options. A header is refused below -flag=no; a unit is, with such a header.
 FAKE = """#!/bin/sh
@@ -25,14 +23,9 @@ cat "$config" > "$out"
 """
 
 
-class PrecompiledTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-
+class PrecompiledTest(ProjectCase):
     def words(self, *words, headers=None, reads=True):
-        unit = Compile(
-            "clang", str(self.folder), ("a.c", *words), str(self.folder / "a.c"), "/a.o", "clang", 1.0, False
-        )
+        unit = self.unit("a.c", *words)
         self.assertEqual(reads_precompiled_header(unit), reads)
         own = {str(self.folder / made): Header(text, str(self.folder / made)) for made, text in (headers or {}).items()}
         return " ".join(words_with_text(unit, own)[1:])
@@ -48,37 +41,32 @@ class PrecompiledTest(unittest.TestCase):
         self.assertEqual(self.words(*words, headers={"app.p/p.h.pch": "/p.h"}), "-DX -include /p.h -include config.h")
 
     def test_a_text_with_a_compiled_header_beside_it(self):
-        for name in ("x.h", "x.h.gch"):
-            (self.folder / name).touch()
+        self.write("x.h")
+        self.write("x.h.gch")
         self.assertEqual(self.words("-include", "x.h", "-include", "y.h"), "-Xclang -include -Xclang x.h -include y.h")
 
     def test_a_compiled_header_without_a_text_beside_it(self):
-        (self.folder / "app.pch").touch()
+        self.write("app.pch")
         self.assertEqual(self.words("-include", "app", headers={"app.pch": "/stable.h"}), "-include /stable.h")
 
     def test_a_folder_of_compiled_headers_beside_the_program_of_that_name(self):
-        (self.folder / "app.gch").mkdir()
-        for name in ("app", "app.gch/c"):
-            (self.folder / name).touch()
+        self.write("app")
+        self.write("app.gch/c")
         self.assertEqual(self.words("-include", "app", headers={"app.gch/c": "/stable.h"}), "-include /stable.h")
 
     def test_a_plain_header(self):
         self.assertEqual(self.words("-include", "x.h", "-O2", reads=False), "-include x.h -O2")
 
     def test_a_header_that_is_precompiled_again(self):
-        beside = self.folder / "x.h.gch"
-        beside.touch()
-        headers = {
-            str(self.folder / name): Header("/x.h", str(self.folder / name), words=("x.h",)) for name in ("x.pch",)
-        }
-        headers[str(beside)] = Header("/y.h", str(beside), words=("y.h",))
+        texts = {str(self.folder / "x.pch"): "/x.h", self.write("x.h.gch"): "/y.h"}
+        headers = {path: Header(text, path, words=(text,)) for path, text in texts.items()}
         paths = {path: f"/new{number}" for number, path in enumerate(headers)}
         for words, new in (
             ("-Xclang -include-pch -Xclang x.pch -Xclang -include -Xclang x.h -O2", "/new0"),
             ("-DX -include-pch x.pch -include config.h", "/new0"),
             ("-O2 -include x.h", "/new1"),
         ):
-            unit = Compile("clang", str(self.folder), tuple(words.split()), "/a.c", "/a.o", "clang", 1.0, False)
+            unit = self.unit(*words.split())
             self.assertEqual(len(headers_of(unit, headers)), 1, words)
             replaced = " ".join(words_with_headers(unit, paths))
             self.assertEqual(replaced, words.replace("-include x.h", "-include-pch /new1").replace("x.pch", new))
@@ -87,20 +75,16 @@ class PrecompiledTest(unittest.TestCase):
             self.assertEqual(headers_of(unit, unknown), [])
 
 
-class PrecompilerTest(unittest.TestCase):
+class PrecompilerTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-        (self.folder / "bin").mkdir()
-        (self.folder / "bin/clang").write_text(FAKE)
-        (self.folder / "bin/clang").chmod(0o755)
+        super().setUp()
+        self.program("bin/clang", FAKE)
         header = Header("/x.h", str(self.folder / "x.pch"), "clang", str(self.folder), ("x.h",))
         self.units = Units(Compiler(self.folder), self.folder / "cache", {header.output: header})
 
     def compile(self, name, *flags):
-        (self.folder / name).touch()
-        words = (name, "-include-pch", "x.pch")
-        source = str(self.folder / name)
-        unit = Compile("clang", str(self.folder), words, source, f"/{name}.o", "clang", 1.0, False)
+        self.write(name)
+        unit = self.unit(name, "-include-pch", "x.pch")
         runs = self.folder / "bin/runs"
         runs.unlink(missing_ok=True)
         self.assertIsNotNone(self.units.compile(unit, flags).object)

@@ -7,9 +7,8 @@ import os
 import pathlib
 import tempfile
 
-from mlgo.project import child
-from mlgo.project.compiler import Compiler
-from mlgo.project.compiling import quoted
+from mlgo.project import steps
+from mlgo.project.compiler import Compiler, quoted
 from mlgo.project.counting import Runs
 from mlgo.run.exit_codes import RunError
 
@@ -17,10 +16,7 @@ from mlgo.run.exit_codes import RunError
 class Profiler:
     """Makes a profile of an instrumented program.
 
-    Args:
-      runs: what the program does.
-      is_judged: whether the same runs are counted.
-      folder: the profile stays there, under the digest of its content.
+    Args: is_judged: whether the same runs are counted. folder: the profile stays there, named by its digest.
     """
 
     def __init__(self, runs: Runs, is_judged: bool, compiler: Compiler, folder: pathlib.Path):
@@ -40,7 +36,7 @@ class Profiler:
                 raise RunError("the run", wrong, "End it by exit")
             merged = pathlib.Path(folder, "merged")
             command = [self._compiler.tool("llvm-profdata"), "merge", "--num-threads=1", "-o", str(merged), *written]
-            ended = child.run(command, folder)
+            ended = steps.run(command, folder)
             if ended.code:
                 raise RunError("merging the profile", ended.reason, "This row is left out")
             target = self._folder / f"{hashlib.sha256(merged.read_bytes()).hexdigest()}.profdata"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stands in front of clang, clang++, ld and ar while `mlgo` runs a build; scripts with the names of compilers read this file.
-# mlgo/project/recording.py sets the variables, mlgo/project/records.py reads what is written.
+# mlgo/project/recording.py sets the variables, and reads what is written.
 #   MLGO_BIN           folder of clang
 #   MLGO_CC, MLGO_CXX  the machine's own compilers, for commands that clang refuses; may be empty
 #   MLGO_ASKED         the compiler that the build named by its path (started_compilers.c); takes their place

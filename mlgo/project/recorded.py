@@ -1,48 +1,50 @@
-"""What builds in a project made, kept in the cache for later runs."""
+"""What builds in a project made, recorded or stated by compile_commands.json, kept in the cache for later runs."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mlgo.project import artefact, recording, stated_build
+from mlgo.corpus.extraction.quoting import expand_response_files, read_entry, response_file_reader, split_shell
+from mlgo.project import recording
 from mlgo.project.command_line import Archive, Compile, Header, Link, Made, understand
 from mlgo.project.compiler import Compiler
-from mlgo.project.records import read_records
+from mlgo.project.recording import Record, compiler_place, read_records
 from mlgo.run.exit_codes import RunError
+from mlgo.run.files import encode_json, read_json, write_atomically
 
-_RECORDS = "records."
+_RECORDS, _RECORDING = "records.", "recording.json"
+_FORMAT = 1
+# Between the commands of a line of a shell.
+_ENDS = ("&&", "||", ";")
 _KINDS: Mapping[str, Callable[..., Made]] = {kind.__name__: kind for kind in (Archive, Compile, Header, Link)}
 
 
 class Recorded(NamedTuple):
-    """Attributes:
-    commands: in the order of their ends.
-    seconds: CPU time of the build; 0: it was not run, and other compilers may have made its objects.
-    changed: what was linked -> when, in nanoseconds since 1970.
-    """
+    """What is known of the builds of a project."""
 
-    commands: list[Made]
-    seconds: float
-    changed: Mapping[str, int | None]
+    commands: list[Made]  #: in the order of their ends.
+    seconds: float  #: CPU time of the build; 0: it was not run, and other compilers may have made its objects.
+    changed: Mapping[str, int | None]  #: what was linked -> when, in nanoseconds since 1970.
 
 
 def read(cache: pathlib.Path, verb: str) -> Recorded:
     """What was recorded. Raises: RunError: nothing."""
-    kept = artefact.read_recording(cache)
+    kept = _read(cache)
     if not kept:
         raise RunError(f"mlgo {verb}", "has no command, and no build was recorded here", f"Write: mlgo {verb} -- make")
     try:
-        commands = [_command_of(entry) for entry in kept["commands"]]
-        return Recorded(commands, kept["build_seconds"], kept["changed"])
+        return Recorded([_command_of(entry) for entry in kept["commands"]], kept["build_seconds"], kept["changed"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         remedy = f"Remove it, clean, and write: mlgo {verb} -- make"
-        raise RunError(str(cache / artefact.RECORDING), "was not written by this mlgo", remedy) from error
+        raise RunError(str(cache / _RECORDING), "was not written by this mlgo", remedy) from error
 
 
 def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say: Callable[[str], None]) -> int:
@@ -52,7 +54,7 @@ def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say:
     environment = recording.environment_of(compiler, cache / "path", os.environ, records=path, command=command)
     code, seconds = recording.run_build(command, environment)
     made, broken = _keep(cache, path, lambda kept, found: max(seconds, kept))
-    if not made and artefact.read_recording(cache)["commands"]:
+    if not made and _read(cache)["commands"]:
         say("this build made nothing by a compiler that mlgo knows; what is known is from builds before")
     if broken:
         say(f"{broken} commands of the build are not known: they were ended, or the disk is full")
@@ -73,36 +75,144 @@ def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, fl
     """
     found, broken = read_records(records)
     made = [each for one in found for each in understand(one)]
-    kept = artefact.read_recording(cache)
-    outputs = {each.output for each in made}
-    before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
-    seconds = total(kept.get("build_seconds", 0.0), sum(one.seconds for one in found))
-    _write(cache, before, made, seconds, kept.get("changed", {}))
+    kept = _read(cache)
+    _write(cache, kept, made, total(kept.get("build_seconds", 0.0), sum(one.seconds for one in found)))
     shutil.rmtree(records, ignore_errors=True)
     return len(made), broken
 
 
 def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:
     """Keeps what a compile_commands.json says, in the place of what is known of builds before."""
-    made, others = stated_build.commands_of(database, links)
+    made, others = commands_of(database, links)
     if others:
-        name, why = next(iter(sorted(others.items())))
+        name, why = min(others.items())
         say(f"{len(others)} commands are passed over; the first: {os.path.basename(name)} {why}")
-    _write(cache, [], made, 0.0, {})
+    _write(cache, {}, made, 0.0)
 
 
-def _write(
-    cache: pathlib.Path,
-    before: Sequence[Mapping[str, Any]],
-    made: Sequence[Made],
-    seconds: float,
-    changed: Mapping[str, int | None],
-) -> None:
+def _write(cache: pathlib.Path, kept: Mapping[str, Any], made: Sequence[Made], seconds: float) -> None:
+    """Adds `made` to what was kept before."""
+    outputs = {each.output for each in made}
+    before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
     commands = [*before, *({"kind": type(each).__name__, **dataclasses.asdict(each)} for each in made)]
-    times = {each.output: artefact.time_of(each.output) for each in made if isinstance(each, Link)}
-    artefact.write_recording(cache, commands, seconds, {**changed, **times})
+    times = {each.output: time_of(each.output) for each in made if isinstance(each, Link)}
+    changed = {**kept.get("changed", {}), **times}
+    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds, "changed": changed}
+    write_atomically(cache / _RECORDING, encode_json(content))
+
+
+def time_of(path: str) -> int | None:
+    """When a file was last changed, in nanoseconds since 1970; None: it is not there."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
+def _read(cache: pathlib.Path) -> dict[str, Any]:
+    """What `_write` wrote; empty when there is nothing that can be used."""
+    try:
+        content = json.loads((cache / _RECORDING).read_text("utf-8"))
+        if content.get("format") != _FORMAT or not all(isinstance(one["output"], str) for one in content["commands"]):
+            return {}
+        return {**content, "build_seconds": float(content["build_seconds"]), "changed": dict(content["changed"])}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+        return {}
 
 
 def _command_of(entry: Mapping[str, Any]) -> Made:
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
     return _KINDS[fields.pop("kind")](**fields)
+
+
+def commands_of(database: pathlib.Path, links: Sequence[str]) -> tuple[list[Made], dict[str, str]]:
+    """The compiles of a compile_commands.json, with links; and source -> why it is passed over.
+
+    Links are those of `links`, commands in the database's folder, else of the build.ninja beside the database, else of
+    the link.txt files that CMake writes for make. Raises: RunError: the database cannot be read, or no link is found.
+    """
+    entries = read_json(database, "compile commands", "Give a compile_commands.json")
+    if not isinstance(entries, list):
+        raise RunError(f"--compile_commands={database}", "is not a list of commands", "Give a compile_commands.json")
+    folder = os.path.dirname(os.path.abspath(database))
+    found: list[Made] = []
+    others: dict[str, str] = {}
+    for index, entry in enumerate(entries):
+        command = read_entry(entry, folder)
+        if isinstance(command, str):
+            others[f"entry {index}"] = command
+            continue
+        made = _understood(command.words, command.directory)
+        if not made:
+            why = f"is no compile of clang's: {os.path.basename(command.words[0])}"
+            others[command.source or f"entry {index}"] = why
+        found += made
+    found += _links(database, folder, links)
+    return found, others
+
+
+def _understood(words: Sequence[str], directory: str) -> list[Made]:
+    """What a command makes, as if clang had run it; empty: it is no compiler's."""
+    place = compiler_place(words)
+    if place is None:
+        return []
+    tool = "clang++" if "++" in os.path.basename(words[place]) else "clang"
+    return understand(Record(tool, directory, tuple(words[place + 1 :]), 0, "clang", 0.0, 0))
+
+
+def _links(database: pathlib.Path, folder: str, given: Sequence[str]) -> list[Link]:
+    if given:
+        made = [one for command in given for one in _made_by(command, folder)]
+        if not made:
+            raise RunError(f"--link={given[0]}", "links nothing", "Write it as the build does: cc a.o b.o -o program")
+        return made
+    if os.path.exists(os.path.join(folder, "build.ninja")):
+        return _of_ninja(folder)
+    texts = sorted(pathlib.Path(folder).glob("**/CMakeFiles/*.dir/link.txt"))
+    found = [one for path in texts for one in _made_by(path.read_text(errors="surrogateescape"), path.parents[2])]
+    if not found:
+        raise RunError(
+            f"--compile_commands={database}",
+            "has no links, and neither build.ninja nor CMake's link.txt is beside it",
+            "Add --link='cc a.o b.o -o program', or write the build behind --",
+        )
+    return found
+
+
+def _of_ninja(folder: str) -> list[Link]:
+    ninja = shutil.which("ninja")
+    if ninja is None:
+        raise RunError("ninja", "is not on PATH, and tells the links of build.ninja", "Install it, or add --link=...")
+    done = subprocess.run([ninja, "-C", folder, "-t", "commands"], capture_output=True, check=False)
+    if done.returncode:
+        wrong = f"cannot read {folder}: {done.stderr.decode('utf-8', 'replace').strip()[-200:]}"
+        raise RunError("ninja -t commands", wrong, "Configure the folder again, or add --link=...")
+    lines = os.fsdecode(done.stdout).splitlines()
+    return [one for line in lines if " -c " not in line for one in _made_by(line, folder)]
+
+
+def _made_by(text: str, folder: str | pathlib.Path) -> list[Link]:
+    """The links in a text of shell commands."""
+    found: list[Link] = []
+    for line in text.splitlines():
+        directory = str(folder)
+        for words in _commands(split_shell(line)):
+            if words[0] == "cd" and len(words) == 2:
+                directory = os.path.normpath(os.path.join(directory, words[1]))
+                continue
+            expanded = tuple(expand_response_files(words, response_file_reader(directory)))
+            found += [one for one in _understood(expanded, directory) if isinstance(one, Link)]
+    return found
+
+
+def _commands(words: Sequence[str]) -> Iterator[list[str]]:
+    """The single commands of a line of a shell."""
+    current: list[str] = []
+    for word in [*words, _ENDS[0]]:
+        if word in _ENDS or word.endswith(";"):
+            current += [word.rstrip(";")] if word not in _ENDS else []
+            if current:
+                yield current
+            current = []
+        else:
+            current.append(word)

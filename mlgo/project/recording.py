@@ -1,7 +1,14 @@
-"""Runs a build with record.sh in front of its compilers."""
+"""Runs a build with record.sh in front of its compilers, and reads its records, one for each command of the build.
+
+A record is a sequence of texts, each with a NUL behind it: `mlgo-record-1`, tool, folder, number of words, words; for
+each response file `response`, name, content; where clang was given other words, `before`, what `times` of sh prints,
+`again`, their number, words; `done`, exit code, who ran it, what `times` of sh prints, and `end`.
+A process writes into a file of its own, so that parallel builds need no lock; a killed one leaves no `end`.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import platform
@@ -12,8 +19,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_response
 from mlgo.project.compiler import LLD, Compiler
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_error
@@ -32,6 +40,10 @@ _OF_LLVM = re.compile(r"(?P<tool>llvm-(?:ar|nm|profdata|ranlib))(?:-\d+)?")
 _STRICT_GCC = 14
 _OPENMP = "libomp.so"
 _STARTED_COMPILERS = "started_compilers.so"
+_BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
+_BEFORE, _AGAIN = "before", "again"
+_LINKERS_FILE = "-Wl,@"
+_TIME = re.compile(r"(\d+)m([\d.]+)s")
 #: Compilers that clang is no substitute for, in CC and CXX.
 _VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
 
@@ -43,10 +55,7 @@ def is_own_compiler(name: str, machine: str) -> bool:
 
 
 def cross_triple(path: str) -> str | None:
-    """The triple of a cross compiler that clang can stand for; None: it is no such compiler, or has its own libraries.
-
-    Args: path: absolute path of a program.
-    """
+    """The triple of a cross compiler at `path` that clang can stand for; None: it is none, or has its own libraries."""
     match = _CROSS.fullmatch(os.path.basename(path))
     return match["triple"] if match and os.path.dirname(path) == "/usr/bin" else None
 
@@ -76,17 +85,11 @@ def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> No
     Tools of another LLVM cannot read the objects of -flto, nor the profiles of -fprofile-generate. No two are links to
     one file: builds of Perl modules walk through their folder, follow links, and end where they meet a file again.
     """
-    found = {
-        name
-        for directory in search_path.split(os.pathsep)
-        if os.path.isdir(directory)
-        for name in os.listdir(directory)
-    }
+    folders = filter(os.path.isdir, search_path.split(os.pathsep))
+    found = {name for directory in folders for name in os.listdir(directory)}
     compilers = {*_ALWAYS, *(name for name in found if is_own_compiler(name, platform.machine()))}
     compilers |= {name for name in found if _OWN_ARCHIVER.fullmatch(name)}
-    triples = {
-        name: cross_triple(shutil.which(name, path=search_path) or "") for name in found if _CROSS.fullmatch(name)
-    }
+    triples = {one: cross_triple(shutil.which(one, path=search_path) or "") for one in filter(_CROSS.fullmatch, found)}
     usable = {triple for triple in set(triples.values()) if triple and _links_for(compiler, triple, search_path)}
     compilers |= {name for name, triple in triples.items() if triple in usable}
     recorder = shlex.quote(str(compiler.recorders / "clang"))
@@ -124,19 +127,12 @@ def environment_of(
     environment: Mapping[str, str],
     records: pathlib.Path | None = None,
     config: pathlib.Path | None = None,
-    project: pathlib.Path | None = None,
     command: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The variables of a build whose compiles go through record.sh.
+    """The variables of a build whose compiles go through record.sh. Raises: RunError: a variable is no command.
 
-    Args:
-      links: folder of `make_links`.
-      records: folder for records; None: none are written.
-      config: file that each compile and link gets as --config=; None: none.
-      project: folder in which compilers are the project's own; None: the current one.
-      command: the build.
-
-    Raises: RunError: a variable is no command.
+    Args: links: folder of `make_links`. records: folder for records; None: none are written. config: file that each
+      compile and link gets as --config=; None: none. command: the build.
     """
     path = os.pathsep.join(one for one in environment.get("PATH", os.defpath).split(os.pathsep) if one != str(links))
     made = {
@@ -148,37 +144,37 @@ def environment_of(
         "MLGO_RECORD": str(records or ""),
         "MLGO_CONFIG": str(config or ""),
         "MLGO_LINKS": str(links),
-        "MLGO_OWN": str(project or pathlib.Path.cwd()),
+        "MLGO_OWN": os.getcwd(),
     }
     library = str(compiler.recorders / _STARTED_COMPILERS)
     # The loader takes blanks and colons for the ends of names.
     if os.path.exists(library) and not re.search(r"[\s:]", library):
-        made["LD_PRELOAD"] = f"{library}:{environment['LD_PRELOAD']}" if environment.get("LD_PRELOAD") else library
+        made["LD_PRELOAD"] = ":".join(filter(None, (library, environment.get("LD_PRELOAD"))))
     for variable in ("MLGO_NESTED", "MLGO_ASKED", "MLGO_LENIENT", "MLGO_NO_OPENMP"):
         made.pop(variable, None)
+    is_foreign = is_for_another_machine(command, platform.machine())
     for variable, (clang, machines) in _VARIABLES.items():
         given = _words_of(variable, environment)
         own = [place for place, word in enumerate(given) if is_own_compiler(os.path.basename(word), platform.machine())]
-        other = given or ([machines] if shutil.which(machines, path=path) else [])
-        made[f"MLGO_{variable}"] = " ".join(other)
-        if not given and is_for_another_machine(command, platform.machine()):
-            continue
-        if not given or own:
+        made[f"MLGO_{variable}"] = " ".join(given or ([machines] if shutil.which(machines, path=path) else []))
+        recorder = str(compiler.recorders / clang)
+        if own:
             # A launcher in front of the compiler and options behind it stay.
-            words = [*given[: own[0]], str(compiler.recorders / clang), *given[own[0] + 1 :]] if own else None
-            made[variable] = shlex.join(words) if words else str(compiler.recorders / clang)
-    version = _answer([*shlex.split(made["MLGO_CC"]), "-dumpversion"], path).partition(".")[0]
+            made[variable] = shlex.join([*given[: own[0]], recorder, *given[own[0] + 1 :]])
+        elif not given and not is_foreign:
+            made[variable] = recorder
+    version = _asked([*shlex.split(made["MLGO_CC"]), "-dumpversion"], path)[1].partition(".")[0]
     if version.isdecimal() and int(version) < _STRICT_GCC:
         made["MLGO_LENIENT"] = "yes"
-    if _answer([compiler.tool("clang"), f"-print-file-name={_OPENMP}"], path) == _OPENMP:
+    if _asked([compiler.tool("clang"), f"-print-file-name={_OPENMP}"], path)[1] == _OPENMP:
         made["MLGO_NO_OPENMP"] = "yes"
     if records:
         # A launcher that has the object already does not start the compiler.
         made |= {"CCACHE_DISABLE": "1", "SCCACHE_RECACHE": "1"}
     if config:
         # record.sh adds the options, so a launcher that caches does not see them.
-        files = environment.get("CCACHE_EXTRAFILES")
-        made |= {"CCACHE_EXTRAFILES": f"{files}:{config}" if files else str(config), "SCCACHE_RECACHE": "1"}
+        files = ":".join(filter(None, (environment.get("CCACHE_EXTRAFILES"), str(config))))
+        made |= {"CCACHE_EXTRAFILES": files, "SCCACHE_RECACHE": "1"}
     return made
 
 
@@ -186,43 +182,31 @@ def _words_of(variable: str, environment: Mapping[str, str]) -> list[str]:
     try:
         return shlex.split(environment.get(variable, ""))
     except ValueError as error:
-        wrong = f"is not a command: {error}"
-        raise RunError(
-            f"{variable}={environment[variable]}", wrong, "Quote it as a shell wants it, or unset it"
-        ) from error
+        remedy = "Quote it as a shell wants it, or unset it"
+        raise RunError(f"{variable}={environment[variable]}", f"is not a command: {error}", remedy) from error
 
 
 def _links_for(compiler: Compiler, triple: str, path: str) -> bool:
     """Whether clang finds headers, libraries and a linker for another architecture."""
     words = [f"--target={triple}", "-x", "c", "-", "-o", os.devnull]
-    done = _asked([compiler.tool("clang"), *words], path, '#include <stdio.h>\nint main(void) { return puts(""); }\n')
-    return done is not None and done.returncode == 0
+    source = '#include <stdio.h>\nint main(void) { return puts(""); }\n'
+    return _asked([compiler.tool("clang"), *words], path, source)[0] == 0
 
 
-def _answer(command: Sequence[str], path: str) -> str:
-    """What a compiler prints; "": it cannot be asked."""
-    done = _asked(command, path)
-    return done.stdout.strip() if done else ""
-
-
-def _asked(command: Sequence[str], path: str, source: str = "") -> subprocess.CompletedProcess[str] | None:
-    """A run of a compiler with this PATH, which reads `source`; None: it cannot be started."""
+def _asked(command: Sequence[str], path: str, source: str = "") -> tuple[int, str]:
+    """Exit code and output of a compiler with this PATH, which reads `source`; -1, "": it cannot be started."""
     environment = {**os.environ, "PATH": path}
     try:
-        return subprocess.run(command, env=environment, input=source, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment, input=source, capture_output=True, text=True, check=False)
     except (OSError, ValueError):
-        return None
-
-
-def is_below_another(environment: Mapping[str, str]) -> bool:
-    """Whether a build that `mlgo` runs has these variables."""
-    return bool(environment.get("MLGO_LINKS"))
+        return -1, ""
+    return done.returncode, done.stdout.strip()
 
 
 def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
-    """Runs the user's command; its exit code as a shell has it, and its CPU seconds.
+    """Runs the user's command to its end, also on Ctrl-C; its exit code as a shell has it, and its CPU seconds.
 
-    Raises: RunError: it cannot be started. KeyboardInterrupt: after the command has ended.
+    Raises: RunError: it cannot be started.
     """
     before = _child_seconds()
     try:
@@ -243,3 +227,74 @@ def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[i
 def _child_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """A command that ended."""
+
+    tool: str  #: "clang", "clang++", "ld" or "ar".
+    directory: str  #: folder in which it ran, absolute.
+    words: tuple[str, ...]  #: its options and inputs, response files expanded.
+    exit_code: int
+    by: str  #: who ran it: "clang", "ld", "ar" or, where clang refused the command, "other".
+    seconds: float  #: CPU time.
+    ended: int  #: when, in nanoseconds since 1970.
+
+
+def read_records(folder: pathlib.Path) -> tuple[list[Record], int]:
+    """The records in `folder` in the order of their ends, and the number of those that say nothing."""
+    found, broken = [], 0
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        texts = [os.fsdecode(text) for text in pathlib.Path(entry.path).read_bytes().split(b"\0")]
+        starts = [place for place, text in enumerate(texts) if text == _BEGIN]
+        for start, end in zip(starts, [*starts[1:], len(texts)]):
+            try:
+                found.append(_record(iter(texts[start + 1 : end]), entry.stat().st_mtime_ns))
+            except (StopIteration, ValueError, RunError):  # Of a response file that names itself.
+                broken += 1
+    return sorted(found, key=lambda record: record.ended), broken
+
+
+def _record(texts: Iterator[str], ended: int) -> Record:
+    """Raises: StopIteration, ValueError: it is cut off."""
+    tool, directory = next(texts), next(texts)
+    words = _counted(texts)
+    responses: dict[str, str] = {}
+    before = 0.0
+    while (kind := next(texts)) != _DONE:
+        if kind == _RESPONSE:
+            name = next(texts)
+            responses[name] = next(texts)
+        elif kind == _BEFORE:
+            before = _seconds_of(next(texts))
+            if next(texts) != _AGAIN:
+                raise ValueError(_AGAIN)
+            words = _counted(texts)
+        else:
+            raise ValueError(kind)
+    code, by, times = int(next(texts)), next(texts), next(texts)
+    if next(texts) != _END:
+        raise ValueError("no end")
+    on_disk = response_file_reader(directory)
+
+    def read(name: str) -> str | None:
+        return responses[name] if name in responses else on_disk(name)
+
+    expanded = expand_response_files([_with_linkers_file(word, read) for word in words], read)
+    return Record(tool, directory, tuple(expanded), code, by, _seconds_of(times) - before, ended)
+
+
+def _counted(texts: Iterator[str]) -> list[str]:
+    return [next(texts) for _ in range(int(next(texts)))]
+
+
+def _with_linkers_file(word: str, read: Callable[[str], str | None]) -> str:
+    """-Wl,@FILE with the words of the file in its place."""
+    text = read(word[len(_LINKERS_FILE) :]) if word.startswith(_LINKERS_FILE) else None
+    return word if text is None else ",".join(("-Wl", *split_response(text)))
+
+
+def _seconds_of(times: str) -> float:
+    """CPU seconds of the children: the second line of what `times` prints, user and system time."""
+    return sum(60 * int(minutes) + float(seconds) for minutes, seconds in _TIME.findall(times)[2:4])

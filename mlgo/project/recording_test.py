@@ -3,11 +3,10 @@
 import os
 import pathlib
 import subprocess
-import tempfile
 import unittest
 from unittest import mock
 
-from mlgo.project.compiler import Compiler, compiler_at
+from mlgo.project.compiler import Compiler
 from mlgo.project.recording import (
     compiler_place,
     cross_triple,
@@ -17,25 +16,24 @@ from mlgo.project.recording import (
     make_links,
     run_build,
 )
+from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
 
-class RecordingTest(unittest.TestCase):
+class RecordingTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-        for name in ("bin/clang", "bin/ld.lld", "bin/llvm-ar", "lib/mlgo/record/clang"):
-            path = self.folder / "prefix" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("#!/bin/sh\n")
-            path.chmod(0o755)
-        self.compiler = compiler_at(self.folder / "prefix")
+        super().setUp()
+        self.compiler = self.installed()
+        self.links = self.folder / "links"
+
+    def environment(self, given=None, **more):
+        return environment_of(self.compiler, self.links, given or {}, **more)
 
     def test_the_environment_of_a_build(self):
-        links = self.folder / "links"
         recorder = str(self.compiler.recorders / "clang")
-        given = {"PATH": f"{links}:/bin", "CC": "ccache gcc -m64", "CXX": "nvcc", "MLGO_NESTED": "1"}
-        made = environment_of(self.compiler, links, given, records=self.folder)
-        self.assertEqual((made["PATH"], made["MLGO_PATH"]), (f"{links}:/bin", "/bin"))
+        given = {"PATH": f"{self.links}:/bin", "CC": "ccache gcc -m64", "CXX": "nvcc", "MLGO_NESTED": "1"}
+        made = self.environment(given, records=self.folder)
+        self.assertEqual((made["PATH"], made["MLGO_PATH"]), (f"{self.links}:/bin", "/bin"))
         self.assertEqual((made["CC"], made["MLGO_CC"]), (f"ccache {recorder} -m64", "ccache gcc -m64"))
         self.assertEqual((made["CXX"], made["MLGO_CXX"], made["MLGO_CONFIG"]), ("nvcc", "nvcc", ""))
         self.assertEqual(made["MLGO_LLD"], "-fuse-ld=lld -Wl,--undefined-version")
@@ -43,41 +41,37 @@ class RecordingTest(unittest.TestCase):
         self.assertNotIn("LD_PRELOAD", made)
         library = self.compiler.recorders / "started_compilers.so"
         library.touch()
-        made = environment_of(self.compiler, links, {"LD_PRELOAD": "/x.so"}, project=self.folder)
+        made = self.environment({"LD_PRELOAD": "/x.so"})
         self.assertEqual(made["LD_PRELOAD"], f"{library}:/x.so")
-        self.assertEqual((made["MLGO_LINKS"], made["MLGO_OWN"]), (str(links), str(self.folder)))
+        self.assertEqual((made["MLGO_LINKS"], made["MLGO_OWN"]), (str(self.links), os.getcwd()))
         spaced = Compiler(self.folder / "a b")
-        (spaced.recorders).mkdir(parents=True)
-        (spaced.recorders / "started_compilers.so").touch()
-        self.assertNotIn("LD_PRELOAD", environment_of(spaced, links, {}))
+        self.write("a b/lib/mlgo/record/started_compilers.so")
+        self.assertNotIn("LD_PRELOAD", environment_of(spaced, self.links, {}))
 
     def test_a_compiler_that_is_no_command(self):
         with self.assertRaisesRegex(RunError, "CC='gcc: is not a command: No closing quotation. Quote it"):
-            environment_of(self.compiler, self.folder / "links", {"CC": "'gcc"})
+            self.environment({"CC": "'gcc"})
 
     def test_caches_of_compilers_see_the_options_of_a_build(self):
         config = self.folder / "mlgo.cfg"
-        made = environment_of(self.compiler, self.folder / "links", {}, config=config)
+        made = self.environment(config=config)
         self.assertEqual((made["CCACHE_EXTRAFILES"], made["SCCACHE_RECACHE"]), (str(config), "1"))
         self.assertNotIn("CCACHE_DISABLE", made)
-        made = environment_of(self.compiler, self.folder / "links", {"CCACHE_EXTRAFILES": "/x"}, config=config)
+        made = self.environment({"CCACHE_EXTRAFILES": "/x"}, config=config)
         self.assertEqual(made["CCACHE_EXTRAFILES"], f"/x:{config}")
 
     def test_links(self):
-        machine = self.folder / "machine"
-        machine.mkdir()
         for name in ("gcc-12", "llvm-ar-14", "llvm-nm", "llvm-profdata", "gcc-ar-12", "other-ar", "clang-format"):
-            (machine / name).touch()
-        make_links(self.folder / "links", self.compiler, f"{machine}:{self.folder / 'absent'}")
-        links = {path.name: path for path in (self.folder / "links").iterdir()}
+            self.write(f"machine/{name}")
+        make_links(self.links, self.compiler, f"{self.folder}/machine:{self.folder}/absent")
+        links = {path.name: path for path in (self.links).iterdir()}
         for path in links.values():
             self.assertFalse(path.is_symlink() or path.stat().st_nlink > 1, path)
         self.assertFalse({"ar", "other-ar", "clang-format"} & links.keys())
         for name in ("llvm-ar", "llvm-nm", "llvm-profdata"):
-            (self.compiler.bin / name).write_text('#!/bin/sh\necho "${0##*/} $* $MLGO_NESTED"\n')
-            (self.compiler.bin / name).chmod(0o755)
+            self.program(f"prefix/bin/{name}", 'echo "${0##*/} $* $MLGO_NESTED"\n')
         recorder = self.compiler.recorders / "clang"
-        recorder.write_text('#!/bin/sh\necho "$0 $MLGO_RECORDER $*"\nexit 3\n')
+        self.program(str(recorder), 'echo "$0 $MLGO_RECORDER $*"\nexit 3\n')
         for name, code, said in (
             ("gcc-12", 3, f"{links['gcc-12']} {recorder} a b c"),
             ("cc", 3, f"{links['cc']} {recorder} a b c"),
@@ -90,19 +84,16 @@ class RecordingTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (code, f"{said}\n"))
 
     def test_links_that_another_build_uses_stay(self):
-        links = self.folder / "links"
-        elsewhere = self.folder / "elsewhere"
-        elsewhere.mkdir()
-        (elsewhere / "precious").touch()
-        links.symlink_to(elsewhere)
-        make_links(links, self.compiler, "")
+        elsewhere = pathlib.Path(self.write("elsewhere/precious")).parent
+        self.links.symlink_to(elsewhere)
+        make_links(self.links, self.compiler, "")
         self.assertEqual([path.name for path in elsewhere.iterdir()], ["precious"])
-        (links / "old-gcc").touch()
+        (self.links / "old-gcc").touch()
         with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
-            make_links(links, self.compiler, "")
-        self.assertTrue(os.access(links / "cc", os.X_OK))
-        make_links(links, self.compiler, "")
-        self.assertFalse((links / "old-gcc").exists())
+            make_links(self.links, self.compiler, "")
+        self.assertTrue(os.access(self.links / "cc", os.X_OK))
+        make_links(self.links, self.compiler, "")
+        self.assertFalse((self.links / "old-gcc").exists())
         self.assertEqual([path for path in self.folder.iterdir() if path.name.startswith(".path")], [])
 
     def test_the_compiler_in_a_command(self):
@@ -144,20 +135,18 @@ class RecordingTest(unittest.TestCase):
         ):
             self.assertEqual(is_for_another_machine(command, "x86_64"), expected, command)
         command = ["./configure", "--host=aarch64-linux-gnu"]
-        self.assertNotIn("CC", environment_of(self.compiler, self.folder / "links", {}, command=command))
-        self.assertIn("CC", environment_of(self.compiler, self.folder / "links", {}, command=command[:1]))
+        self.assertNotIn("CC", self.environment(command=command))
+        self.assertIn("CC", self.environment(command=command[:1]))
 
     def test_what_the_compilers_of_a_machine_say(self):
         gcc = self.folder / "gcc"
         for version, lenient in (("12", "yes"), ("13.2", "yes"), ("14", None), ("", None)):
-            gcc.write_text(f"#!/bin/sh\necho {version}\n")
-            gcc.chmod(0o755)
-            made = environment_of(self.compiler, self.folder / "links", {"CC": str(gcc), "MLGO_LENIENT": "before"})
+            self.program("gcc", f"echo {version}\n")
+            made = self.environment({"CC": str(gcc), "MLGO_LENIENT": "before"})
             self.assertEqual(made.get("MLGO_LENIENT"), lenient, version)
-        clang = self.folder / "prefix/bin/clang"
         for answer, without in (("libomp.so", "yes"), ("/usr/lib/libomp.so", None)):
-            clang.write_text(f"#!/bin/sh\necho {answer}\n")
-            made = environment_of(self.compiler, self.folder / "links", {})
+            self.program("prefix/bin/clang", f"echo {answer}\n")
+            made = self.environment()
             self.assertEqual(made.get("MLGO_NO_OPENMP"), without, answer)
 
     def test_exit_codes_of_builds(self):

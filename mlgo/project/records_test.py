@@ -3,10 +3,10 @@
 import os
 import pathlib
 import subprocess
-import tempfile
 import unittest
 
-from mlgo.project.records import read_records
+from mlgo.project.recording import read_records
+from mlgo.project.testing.project_case import ProjectCase
 
 #: Prints its words and the tool it is; fails where --fail is among them, as the machine's compiler does not.
 FAKE = """#!/bin/sh
@@ -29,16 +29,20 @@ echo "clang: $*"
 """
 
 
-class RecordsTest(unittest.TestCase):
+#: Of the machine.
+OTHER = FAKE.replace("--fail", "--fail-too")
+
+
+class RecordsTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.records = self.folder / "records"
-        self.links = self.folder / "links"
-        for folder in (self.folder / "bin", self.folder / "machine", self.records, self.links):
-            folder.mkdir()
-        for path in ("bin/clang", "bin/clang++", "machine/gcc", "machine/ld", "machine/ar"):
-            (self.folder / path).write_text(FAKE.replace("--fail", "--fail-too") if "machine" in path else FAKE)
-            (self.folder / path).chmod(0o755)
+        super().setUp()
+        self.records, self.links = self.folder / "records", self.folder / "links"
+        self.records.mkdir()
+        self.links.mkdir()
+        for name in ("bin/clang", "bin/clang++"):
+            self.program(name, FAKE)
+        for name in ("gcc", "ld", "ar"):
+            self.program(f"machine/{name}", OTHER)
         for name in ("gcc", "g++", "clang", "ld", "ar"):
             (self.links / name).symlink_to(pathlib.Path(__file__).resolve().with_name("record.sh"))
         self.path = f"{self.folder / 'machine'}:/usr/bin:/bin"
@@ -53,15 +57,9 @@ class RecordsTest(unittest.TestCase):
             "MLGO_LLD": "-fuse-ld=lld -Wl,--other",
             **variables,
         }
+        command, folder = [self.links / name, *words], folder or self.folder
         with open(stdin) as given:
-            done = subprocess.run(
-                [self.links / name, *words],
-                cwd=folder or self.folder,
-                env=environment,
-                stdin=given,
-                capture_output=True,
-                text=True,
-            )
+            done = subprocess.run(command, cwd=folder, env=environment, stdin=given, capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout, done.stderr
 
@@ -77,20 +75,59 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual((record.tool, record.directory, record.by), ("clang", str(self.folder), "clang"))
         self.assertEqual(record.words, tuple(words))
 
-    def test_names(self):
-        self.assertEqual(self.run_tool("g++")[0], "clang++: \n")
-        self.assertEqual(self.run_tool("ld", "-r")[0], "ld: -r\n")
-        self.assertEqual(sorted(record.tool for record in self.read()), ["clang++", "ld"])
+    def test_which_compiler_is_run_with_which_words(self):
+        lenient = "-Wno-error=implicit-function-declaration -Wno-error=implicit-int"
+        config, own = {"MLGO_CONFIG": "/a b.cfg", "MLGO_RECORD": ""}, "clang: --config=/a b.cfg"
+        for name, words, variables, shown in (
+            ("g++", "", {}, "clang++: "),
+            ("ld", "-r", {}, "ld: -r"),
+            ("ar", "t", {"MLGO_NESTED": "1"}, "ar: t"),
+            ("gcc", "-c", config, f"{own} -c"),
+            # Old C on a machine that takes it.
+            ("gcc", "-c a.c", {"MLGO_LENIENT": "yes"}, f"clang: {lenient} -c a.c"),
+            ("g++", "-c a.cc", {"MLGO_LENIENT": "yes"}, "clang++: -c a.cc"),
+            # CMake asks gcc for modules.
+            ("g++", "-E -fdeps-format=p1689r5 a.cc", {"MLGO_CXX": "gcc"}, "gcc: -E -fdeps-format=p1689r5 a.cc"),
+            # OpenMP without its library is for the machine's compiler.
+            ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes"}, "gcc: -fopenmp -c a.c"),
+            ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes", "MLGO_CC": ""}, "clang: -fopenmp -c a.c"),
+            ("gcc", "-fopenmp -c a.c", {}, "clang: -fopenmp -c a.c"),
+            # Objects are merged, and questions are answered, without a configuration.
+            ("gcc", "-r a.o -o b.o", config, "clang: -r a.o -o b.o"),
+            ("gcc", "-Wl,--version", config, "clang: -Wl,--version"),
+            ("gcc", "-o conftest conftest.c", config, "clang: -o conftest conftest.c"),
+            ("gcc", "-c -o /dev/null a.c", config, "clang: -c -o /dev/null a.c"),
+            # A header is precompiled without the links of a configuration.
+            ("gcc", "-x c++-header p.h", config, f"{own} -c -x c++-header p.h"),
+            ("gcc", "p.h -o p.h.gch", config, f"{own} -c p.h -o p.h.gch"),
+            ("gcc", "-O2 p.hpp", config, f"{own} -c -O2 p.hpp"),
+            ("gcc", "a.c -include p.h", config, f"{own} a.c -include p.h"),
+            ("gcc", "a.o -o p.h", config, f"{own} a.o -o p.h"),
+            ("gcc", "-c -x c-header p.h", config, f"{own} -c -x c-header p.h"),
+            ("gcc", "-Xclang -include-pch p.pch a.c", config, f"{own} -Xclang -include-pch p.pch a.c"),
+            ("gcc", "a.c -o a", config, f"{own} a.c -o a"),
+            ("gcc", "p.h -o p.gch", {}, "clang: p.h -o p.gch"),
+        ):
+            self.assertEqual(self.run_tool(name, *words.split(), **variables)[0], f"{shown}\n", words)
+        # No question, also where the folder of a project is called so.
+        folder = pathlib.Path(self.write("conftest-project/a.o")).parent
+        said = self.run_tool("gcc", "-Wl,--version-script,a", "a.o", folder=folder, **config)[0]
+        self.assertEqual(said, f"{own} -Wl,--version-script,a a.o\n")
+        self.run_tool("gcc", "-fopenmp", "-c", "a.c", "--fail-too", code=3, MLGO_NO_OPENMP="yes")
+        # The compilers below record.sh are no records.
+        self.assertEqual([record.tool for record in self.read()].count("clang++"), 3)
+        self.assertEqual([record.by for record in self.read()].count("other"), 3)
+        self.assertNotIn("ar", [record.tool for record in self.read()])
 
     def test_folders_of_libraries_as_gcc_prints_them(self):
-        (self.folder / "bin/clang++").write_text(
-            '#!/bin/sh\ncase $* in -print-search-dirs) echo "programs: =/p"; echo "libraries: =/l:/m" ;; esac\n'
+        self.program(
+            "bin/clang++", 'case $* in -print-search-dirs) echo "programs: =/p"; echo "libraries: =/l:/m" ;; esac\n'
         )
         for words, said in ((("-E", "-v", "-xc++", "-"), "LIBRARY_PATH=/l:/m\n"), (("-v", "-c", "a.c"), "")):
             self.assertEqual(self.run_tool("g++", *words), ("", said), words)
 
     def test_archives(self):
-        (self.folder / "members").write_text("a.o 'b c.o'")
+        self.write("members", "a.o 'b c.o'")
         self.assertEqual(self.run_tool("ar", "rcs", "x.a", "@members", MLGO_CONFIG="/c")[0], "ar: rcs x.a @members\n")
         self.run_tool("ar", "t", "--fail-too", code=3)
         self.assertEqual(self.run_tool("ar", "t", MLGO_NESTED="1")[0], "ar: t\n")
@@ -98,21 +135,22 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual((added.tool, added.by, added.words), ("ar", "ar", ("rcs", "x.a", "a.o", "b c.o")))
         self.assertEqual((listed.words, listed.exit_code), (("t", "--fail-too"), 3))
 
-    def test_a_response_file_that_is_deleted(self):
-        (self.folder / "link.rsp").write_text('"a b.o" c.o\n-lx')
-        self.run_tool("clang", "@link.rsp", "-o", "program")
-        (self.folder / "link.rsp").unlink()
-        self.assertEqual(self.read()[0].words, ("a b.o", "c.o", "-lx", "-o", "program"))
-
-    def test_a_response_file_of_the_linker(self):
-        (self.folder / "link.rsp").write_text("--version-script=x.map a.o")
-        self.run_tool("clang", "-Wl,@link.rsp", "-Wl,@absent", "-shared")
-        (self.folder / "link.rsp").unlink()
-        self.assertEqual(self.read()[0].words, ("-Wl,--version-script=x.map,a.o", "-Wl,@absent", "-shared"))
-
-    def test_an_at_sign_that_is_no_file(self):
-        self.run_tool("clang", "@absent", "-c")
-        self.assertEqual(self.read()[0].words, ("@absent", "-c"))
+    def test_response_files(self):
+        for text, words, read in (
+            ('"a b.o" c.o\n-lx', "@link.rsp -o program", ("a b.o", "c.o", "-lx", "-o", "program")),
+            # Of the linker.
+            (
+                "--version-script=x.map a.o",
+                "-Wl,@link.rsp -Wl,@absent -shared",
+                ("-Wl,--version-script=x.map,a.o", "-Wl,@absent", "-shared"),
+            ),
+            # No file.
+            ("", "@absent -c", ("@absent", "-c")),
+        ):
+            path = self.write("link.rsp", text)
+            self.run_tool("clang", *words.split())
+            os.unlink(path)
+            self.assertEqual(self.read()[-1].words, read)
 
     def test_the_machines_compiler_runs_what_clang_refuses(self):
         said, errors = self.run_tool("gcc", "--fail", "-c", "a.c")
@@ -124,24 +162,19 @@ class RecordsTest(unittest.TestCase):
 
     def test_a_profile_of_gcc_is_named(self):
         self.assertNotIn("gcda", self.run_tool("gcc", "-c", "a.c", "-fprofile-use", "--fail", "-o", "a.o")[1])
-        (self.folder / "bin/clang").write_text(
-            "#!/bin/sh\necho 'clang: error: Error in reading profile x: none' >&2; exit 1"
-        )
+        self.program("bin/clang", "echo 'clang: error: Error in reading profile x: none' >&2; exit 1")
         said = self.run_tool("gcc", "-c", "a.c", "-fprofile-use", "--fail", "-o", "a.o")[1]
         self.assertIn("clang reads no profile of gcc's (.gcda)", said)
         self.assertNotIn("gcda", self.run_tool("gcc", "-c", "a.c", "--fail", "-o", "a.o")[1])
 
     def test_a_compiler_that_was_named_by_its_path_runs_what_clang_refuses(self):
-        asked = self.folder / "elsewhere/gcc"
-        asked.parent.mkdir()
-        asked.write_text('#!/bin/sh\necho "asked: ${MLGO_ASKED-unset} $*"\n')
-        asked.chmod(0o755)
+        asked = self.program("elsewhere/gcc", 'echo "asked: ${MLGO_ASKED-unset} $*"\n')
         said = self.run_tool("gcc", "--fail", "-c", "a.c", MLGO_ASKED=str(asked))[0]
         self.assertEqual(said.splitlines()[-1], "asked: unset --fail -c a.c")
         self.assertEqual(self.run_tool("ld", "-r", MLGO_ASKED=str(asked))[0], "asked: unset -r\n")
 
     def test_what_only_gcc_has_is_left_out(self):
-        (self.folder / "bin/clang").write_text(GCC_OPTIONS)
+        self.program("bin/clang", GCC_OPTIONS)
         words = ("-O2", "-fipa-pta", "-flto=4", "-fcall-used-rax", "-c", "a b.c")
         said, errors = self.run_tool("gcc", "-O2", "-fipa-pta", "-flto=4", "-c", "a b.c")
         lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--other --end-no-unused-arguments"
@@ -155,45 +188,29 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(self.read()[-1].by, "other")
 
     def test_a_command_that_gcc_refuses_too_is_not_tried_without_options(self):
-        (self.folder / "bin/clang").write_text(GCC_OPTIONS)
+        self.program("bin/clang", GCC_OPTIONS)
         said, errors = self.run_tool("gcc", "-fipa-pta", "-c", "--fail-too", "a.c", code=1)
         self.assertEqual((said, errors.count("unknown")), ("gcc: -fipa-pta -c --fail-too a.c -fsyntax-only\n", 1))
 
     def test_a_source_from_the_standard_input_reaches_all_compilers(self):
         for path, more in (("bin/clang", GCC_OPTIONS), ("machine/gcc", "")):
-            (self.folder / path).write_text('#!/bin/sh\necho "${0##*/}: $(cat)"\n' + more)
-        source = self.folder / "source"
-        source.write_text("int i;")
+            self.program(path, '#!/bin/sh\necho "${0##*/}: $(cat)"\n' + more)
+        source = self.write("source", "int i;")
         words = ("-x", "c", "-c", "-o", "a.o", "-")
         said = self.run_tool("gcc", "-fipa-pta", *words, stdin=source)[0].splitlines()
         self.assertEqual(said, ["clang: int i;", "clang: int i;", f"clang: {' '.join(words)}"])
         said = self.run_tool("gcc", "-fcall-used-rax", *words, stdin=source)[0].splitlines()
         self.assertEqual(said, ["clang: int i;", "gcc: int i;", "gcc: int i;"])
 
-    def test_openmp_without_its_library_is_for_the_machines_compiler(self):
-        words = ("-fopenmp", "-c", "a.c")
-        self.assertEqual(self.run_tool("gcc", *words, MLGO_NO_OPENMP="yes")[0], "gcc: -fopenmp -c a.c\n")
-        self.assertEqual(self.run_tool("gcc", *words, MLGO_NO_OPENMP="yes", MLGO_CC="")[0], "clang: -fopenmp -c a.c\n")
-        self.assertEqual(self.run_tool("gcc", *words)[0], "clang: -fopenmp -c a.c\n")
-        self.run_tool("gcc", *words, "--fail-too", code=3, MLGO_NO_OPENMP="yes")
-        self.assertEqual(sorted(record.by for record in self.read()), ["clang", "clang", "other", "other"])
-
-    def test_old_c_on_a_machine_that_takes_it(self):
-        lenient = "-Wno-error=implicit-function-declaration -Wno-error=implicit-int"
-        self.assertEqual(self.run_tool("gcc", "-c", "a.c", MLGO_LENIENT="yes")[0], f"clang: {lenient} -c a.c\n")
-        self.assertEqual(self.run_tool("g++", "-c", "a.cc", MLGO_LENIENT="yes")[0], "clang++: -c a.cc\n")
-
     def test_the_compiler_that_the_build_named_takes_the_place_of_cc(self):
-        (self.folder / "machine/gcc-9").write_text(FAKE.replace("--fail", "--fail-too"))
-        (self.folder / "machine/gcc-9").chmod(0o755)
+        self.program("machine/gcc-9", OTHER)
         (self.links / "gcc-9").symlink_to(self.links / "gcc")
         said = self.run_tool("gcc-9", "--fail", "-c", "a.c", MLGO_LINKS=str(self.links))[0]
         self.assertEqual(said.splitlines()[-1], "gcc-9: --fail -c a.c")
 
     def test_a_cross_compiler(self):
         name = "aarch64-linux-gnu-gcc"
-        (self.folder / "machine" / name).write_text(FAKE.replace("--fail", "--fail-too"))
-        (self.folder / "machine" / name).chmod(0o755)
+        self.program(f"machine/{name}", OTHER)
         (self.links / name).symlink_to(self.links / "gcc")
         self.assertEqual(self.run_tool(name, "-c", "a.c")[0], "clang: --target=aarch64-linux-gnu -c a.c\n")
         self.assertEqual(self.read()[0].words, ("--target=aarch64-linux-gnu", "-c", "a.c"))
@@ -202,54 +219,28 @@ class RecordsTest(unittest.TestCase):
         gcc = f"{name}: --fail -c a.c"
         self.assertEqual(said, [clang, f"{gcc} -fsyntax-only", f"{clang} -Wno-everything", gcc])
 
-    def test_a_scan_for_modules_by_gcc(self):
-        words = ("-E", "-fdeps-format=p1689r5", "a.cc")
-        self.assertEqual(self.run_tool("g++", *words, MLGO_CXX="gcc")[0], f"gcc: {' '.join(words)}\n")
-
-    def test_a_question_of_configure_is_answered_by_clang(self):
+    def test_errors_that_stay(self):
+        # Of a question of configure, which clang answers alone; and of both compilers.
         self.assertEqual(self.run_tool("gcc", "--fail", "-c", "conftest.c", code=3)[0], "clang: --fail -c conftest.c\n")
-        self.assertEqual(self.read()[0].exit_code, 3)
-
-    def test_an_error_that_both_have(self):
         self.run_tool("gcc", "--fail", "--fail-too", "-c", "a.c", code=3)
-        self.assertEqual(self.read()[0].exit_code, 3)
+        self.assertEqual([record.exit_code for record in self.read()], [3, 3])
 
     def test_the_linker_of_a_compiler_is_no_record(self):
         self.run_tool("ld", "-o", "x", MLGO_NESTED="1")
         self.assertEqual(self.read(), [])
 
-    def test_a_configuration_comes_first(self):
-        self.assertEqual(
-            self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
-        )
-
     def test_what_clang_refuses_with_a_configuration_it_makes_without(self):
-        fails = FAKE.replace("--fail", "--fail-too").replace("""*' --fail-too '*""", """*'--config='*-fuse-ld=bfd*""")
-        (self.folder / "bin/clang").write_text(fails)
+        fails = OTHER.replace("""*' --fail-too '*""", """*'--config='*-fuse-ld=bfd*""")
+        self.program("bin/clang", fails)
         words = ("a.o", "-fuse-ld=bfd", "-o", "p")
         said, errors = self.run_tool("gcc", *words, MLGO_CONFIG="/x/mlgo.cfg", MLGO_RECORD="")
         shown = f"clang: {' '.join(words)}"
         self.assertEqual(said.splitlines(), [shown.replace("a.o", "--config=/x/mlgo.cfg a.o"), shown])
         self.assertEqual(errors, "mlgo: clang refuses this command with mlgo.cfg, and runs it without\n")
         # What it refuses in any case, the machine's compiler makes.
-        (self.folder / "bin/clang").write_text(FAKE)
+        self.program("bin/clang", FAKE)
         said = self.run_tool("gcc", "--fail", *words, MLGO_CONFIG="/x/mlgo.cfg", MLGO_RECORD="")[0].splitlines()
         self.assertEqual(said[-1], f"gcc: --fail {' '.join(words)}")
-
-    def test_objects_are_merged_without_a_configuration(self):
-        said = self.run_tool("gcc", "-r", "a.o", "-o", "b.o", MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
-        self.assertEqual(said, "clang: -r a.o -o b.o\n")
-
-    def test_questions_are_answered_without_a_configuration(self):
-        for words in (["-Wl,--version"], ["-o", "conftest", "conftest.c"], ["-c", "-o", "/dev/null", "a.c"]):
-            said = self.run_tool("gcc", *words, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
-            self.assertEqual(said, f"clang: {' '.join(words)}\n")
-        # No question, also where the folder of a project is called so.
-        folder = self.folder / "conftest-project"
-        folder.mkdir()
-        words = ["-Wl,--version-script,a", "a.o"]
-        said = self.run_tool("gcc", *words, folder=folder, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
-        self.assertEqual(said, "clang: --config=/a.cfg -Wl,--version-script,a a.o\n")
 
     def test_lto_links_with_the_linker_of_clang(self):
         lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--other --end-no-unused-arguments"
@@ -262,8 +253,8 @@ class RecordsTest(unittest.TestCase):
             self.assertEqual(self.run_tool("gcc", *words)[0], f"clang: {shown}\n")
         self.assertEqual(self.run_tool("ld", "-flto", "a.o")[0], "ld: -flto a.o\n")
         self.assertEqual(" ".join(self.read()[0].words), f"{lld} -flto a.o -o p")
-        (self.folder / "bitcode.o").write_bytes(b"BC\xc0\xde\n")
-        (self.folder / "elf.o").write_bytes(b"\x7fELF\2\1\1\0BC\n")
+        self.write("bitcode.o", b"BC\xc0\xde\n")
+        self.write("elf.o", b"\x7fELF\2\1\1\0BC\n")
         for given, begin in (
             (("-lx", "bitcode.o", "-o", "p"), f"{lld} "),
             (("bitcode.o", "-fuse-ld=gold"), ""),
@@ -277,36 +268,18 @@ class RecordsTest(unittest.TestCase):
         said = self.run_tool("gcc", "--fail", "-flto", "-o", "p")[0].splitlines()
         self.assertEqual(said[-1], "gcc: --fail -flto -o p")
 
-    def test_a_header_is_precompiled_without_the_links_of_a_configuration(self):
-        for words, shown in (
-            (("-x", "c++-header", "p.h"), "-c -x c++-header p.h"),
-            (("p.h", "-o", "p.h.gch"), "-c p.h -o p.h.gch"),
-            (("-O2", "p.hpp"), "-c -O2 p.hpp"),
-            (("a.c", "-include", "p.h"), "a.c -include p.h"),
-            (("a.o", "-o", "p.h"), "a.o -o p.h"),
-            (("-c", "-x", "c-header", "p.h"), "-c -x c-header p.h"),
-            (("-Xclang", "-include-pch", "p.pch", "a.c"), "-Xclang -include-pch p.pch a.c"),
-            (("a.c", "-o", "a"), "a.c -o a"),
-        ):
-            said = self.run_tool("gcc", *words, MLGO_CONFIG="/a.cfg", MLGO_RECORD="")[0]
-            self.assertEqual(said, f"clang: --config=/a.cfg {shown}\n")
-        self.assertEqual(self.run_tool("gcc", "p.h", "-o", "p.gch")[0], "clang: p.h -o p.gch\n")
-
     def test_parallel_compiles(self):
         script = "for i in 1 2 3 4 5 6 7 8 9 10; do gcc -c $i.c & done; wait"
-        environment = {
-            "PATH": f"{self.links}:{self.path}",
-            "MLGO_BIN": str(self.folder / "bin"),
-            "MLGO_RECORD": str(self.records),
-        }
+        path, clang = f"{self.links}:{self.path}", str(self.folder / "bin")
+        environment = {"PATH": path, "MLGO_BIN": clang, "MLGO_RECORD": str(self.records)}
         subprocess.run(["sh", "-c", script], env=environment, stdout=subprocess.DEVNULL, check=True)
         self.assertEqual({record.words[1] for record in self.read()}, {f"{number}.c" for number in range(1, 11)})
 
     def test_a_response_file_that_names_itself_ends_no_other_record(self):
         for name, words in (("1", ("@x", "response", "x", "-c @x")), ("2", ("-c",))):
             begin = ("mlgo-record-1", "clang", str(self.folder), "1", *words)
-            text = "\0".join([*begin, "done", "0", "clang", "0m1s 0m0s\n0m1.5s 0m0.5s", "end", ""])
-            (self.records / name).write_text(text)
+            end = ("done", "0", "clang", "0m1s 0m0s\n0m1.5s 0m0.5s", "end", "")
+            self.write(f"records/{name}", "\0".join([*begin, *end]))
         records, broken = read_records(self.records)
         self.assertEqual(([record.words for record in records], broken), ([("-c",)], 1))
 
@@ -323,14 +296,11 @@ class RecordsTest(unittest.TestCase):
 
     def test_without_mlgo_it_is_the_compiler_of_its_installation(self):
         installed = self.folder / "prefix/lib/mlgo/record"
-        installed.mkdir(parents=True)
-        (installed / "clang").write_bytes((self.links / "gcc").read_bytes())
-        (installed / "clang").chmod(0o755)
+        self.program(str(installed / "clang"), (self.links / "gcc").read_text())
         (self.folder / "bin").rename(self.folder / "prefix/bin")
         (self.links / "cc").symlink_to(installed / "clang")
         # What `mlgo` puts on PATH, which the build folder remembers.
-        (self.links / "c++").write_text(f"#!/bin/sh\nMLGO_RECORDER={installed}/clang\n. {installed}/clang\n")
-        (self.links / "c++").chmod(0o755)
+        self.program("links/c++", f"MLGO_RECORDER={installed}/clang\n. {installed}/clang\n")
         for name, tool in (("cc", "clang"), ("c++", "clang++")):
             done = subprocess.run([self.links / name, "-c"], env={"PATH": self.path}, capture_output=True, text=True)
             self.assertEqual(done.stdout, f"{tool}: -c\n")

@@ -24,7 +24,6 @@ _COLLECT = ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
 _FOLD = (*LLD, "-Wl,--icf=safe")
 #: The objects hold machine code too, for what reads them without LLVM's plug-in: strip, nm, ld -r, users of an archive.
 _THIN = ("-flto=thin", "-ffat-lto-objects")
-
 #: Static functions are named with their file but without its folder, so that the profile fits where another machine
 #: builds. Threads count correctly.
 _PROFILE_NAMES = ("-mllvm -static-func-full-module-prefix=false",)
@@ -48,26 +47,16 @@ def allocations(tries: int) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A variant.
+    """A variant."""
 
-    Attributes:
-      name: as tables have it.
-      compile_flags: lines of a configuration file for compiles; None: the build's own objects.
-      link_flags: lines for links.
-      factor: estimate of the CPU time of its compiles, in units of the build's; they are shared with rows of the same
-        flags.
-      can_be_chosen: whether mlgo.cfg may become this row.
-      is_tuned: compiled with the decisions that a search found before.
-      is_profiled: compiled with a profile of runs.
-    """
-
-    name: str
-    compile_flags: tuple[str, ...] | None
-    link_flags: tuple[str, ...]
+    name: str  #: as tables have it.
+    compile_flags: tuple[str, ...] | None  #: lines of a configuration file for compiles; None: the build's objects.
+    link_flags: tuple[str, ...]  #: lines for links.
+    #: Estimate of the CPU time of its compiles, in times of the build's; they are shared with rows of the same flags.
     factor: float
-    can_be_chosen: bool = True
-    is_tuned: bool = False
-    is_profiled: bool = False
+    can_be_chosen: bool = True  #: whether mlgo.cfg may become this row.
+    is_tuned: bool = False  #: compiled with the decisions that a search found before.
+    is_profiled: bool = False  #: compiled with a profile of runs.
 
     @property
     def config(self) -> tuple[str, ...]:

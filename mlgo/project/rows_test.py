@@ -3,12 +3,9 @@
 import dataclasses
 import os
 import pathlib
-import struct
-import tempfile
 import unittest
 
-from mlgo.corpus.elf import SHT_DYNSYM, SHT_STRTAB
-from mlgo.project.budget import Allowance
+from mlgo.project.build import Program
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
@@ -16,9 +13,10 @@ from mlgo.project.estimate import Estimate
 from mlgo.project.goal import Goal
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.profile import Profiler
-from mlgo.project.programs import Program
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.rows import FASTER_ROWS, INSTRUMENTED, SMALLER_ROWS, Row, faster_rows
+from mlgo.project.steps import Allowance
+from mlgo.project.testing.project_case import ProjectCase, elf_library
 from mlgo.run.exit_codes import RunError
 
 ROWS = (
@@ -27,22 +25,6 @@ ROWS = (
     Row("small, linker", ("-s",), ("-l",), 1.0),
     Row("smaller", ("-t",), (), 1.0),
 )
-
-
-def library(*names):
-    """A shared library that exports functions of these names."""
-    strings = b"\0" + b"".join(name.encode() + b"\0" for name in names)
-    places = [strings.index(b"\0" + name.encode() + b"\0") + 1 for name in names]
-    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", place, 0x12, 0, 1, 0, 1) for place in places)
-    header = struct.pack(
-        "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 0, 64 + len(symbols + strings), 0, 64, 0, 0, 64, 3, 0
-    )
-    sections = [
-        (0,) * 10,
-        (0, SHT_DYNSYM, 2, 0, 64, len(symbols), 2, 1, 8, 24),
-        (0, SHT_STRTAB, 2, 0, 64 + len(symbols), len(strings), 0, 0, 1, 0),
-    ]
-    return header + symbols + strings + b"".join(struct.pack("<IIQQQQIIQQ", *one) for one in sections)
 
 
 class FakeParts(Parts):
@@ -58,21 +40,20 @@ class FakeRelinker(Relinker):
     refused: str | None = None
     is_broken = False
     content = b""
-    seconds = 0.0
+    link_seconds = 0.0
 
-    def __init__(self, folder):
-        self.folder, self.compiled, self.linked = folder, [], 0
-        self.units = Units(Compiler(folder), folder / "cache")
+    def __init__(self, folder, parts, say):
+        self.folder, self.parts, self.say, self.compiled, self.linked = folder, parts, say, [], 0
+        self.units = Units(Compiler(folder), folder / "cache", {})
 
-    def compile(self, flags, budget, seconds, factor, name, say, only=None):
-        if only is not None:
-            seconds = {output: time for output, time in seconds.items() if output in only}
-        if not budget.reserve(factor * sum(seconds.values())):
+    def compile(self, flags, budget, expected, name):
+        seconds = sum(expected.values())
+        if not budget.reserve(seconds):
             return None
-        budget.settle(factor * sum(seconds.values()), factor * sum(seconds.values()))
-        if seconds:
+        budget.settle(seconds, seconds)
+        if expected:
             self.compiled.append(flags)
-        return {output: Compiled(pathlib.Path(output), 1.0) for output in seconds}
+        return {output: Compiled(pathlib.Path(output), 1.0) for output in expected}
 
     def link(self, link, objects, flags, name):
         self.linked += 1
@@ -80,7 +61,7 @@ class FakeRelinker(Relinker):
             raise RunError("linking", "unknown argument", "")
         path = self.folder / name
         path.write_bytes(self.content or bytes(100 - 10 * len(objects) - 5 * len(flags)))
-        return path, self.seconds
+        return path, self.link_seconds
 
 
 class FakeEstimate(Estimate):
@@ -110,34 +91,23 @@ class FakeProfiler(Profiler):
         return self.path
 
 
-class MeasuringRowsTest(unittest.TestCase):
+class MeasuringRowsTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.said = []
         (self.folder / "built").write_bytes(bytes(200))
-        (self.folder / "bin").mkdir()
-        (self.folder / "bin/clang").touch()
         self.goal = Goal(
-            "smaller",
-            "bytes",
-            lambda path: {"code": 1, "file": os.path.getsize(path)},
-            ROWS,
-            ("file",),
-            0.001,
-            "is smaller",
-            "",
+            "smaller", "bytes", ROWS, ("file",), "", lambda path: {"code": 1, "file": os.path.getsize(path)}
         )
 
-    def measure(self, times, sources=(), seconds=2.0, was_recorded=True, absent=(), words=(), name="built"):
+    def measure(self, times, sources=(), seconds=2.0, absent=(), words=(), name="built", **fake):
         units = [Compile("clang", "/", (), f"/{n}.c", f"/{n}.o", "clang", seconds / 2, False) for n in range(2)]
         link = Link("clang", "/", words, str(self.folder / name), "clang", 4.0, tuple(sources))
-        self.relinker = FakeRelinker(self.folder)
-        parts = FakeParts(units, set(absent))
+        self.relinker = FakeRelinker(self.folder, FakeParts(units, set(absent)), self.said.append)
+        vars(self.relinker).update(fake)
         program = Program(link, 1, "x86-64")
-        measuring = Measuring(
-            self.goal, program, parts, self.relinker, Allowance(times), 0.0, self.folder, self.said.append
-        )
-        measured = measuring.measure(was_recorded)
+        measuring = Measuring(self.goal, program, self.relinker, Allowance(times), seconds, self.folder)
+        measured = measuring.measure()
         return {one.row.name: one.figures and one.figures["file"] for one in measured}, measured
 
     def test_all_fit(self):
@@ -153,7 +123,7 @@ class MeasuringRowsTest(unittest.TestCase):
         self.assertIn("CPU seconds, and 0.0 of the budget of 0.2 are left", measured[-1].why_not)
 
     def test_a_build_that_was_not_seen_is_made_first(self):
-        found, measured = self.measure(1.0, seconds=0.0, was_recorded=False)
+        found, measured = self.measure(1.0, seconds=0.0)
         self.assertEqual(list(found)[1], "mlgo's clang, the same options")
         self.assertEqual(self.relinker.compiled, [(), ("-s",)])
         self.assertEqual(measured[1].seconds, 2.0)
@@ -161,9 +131,7 @@ class MeasuringRowsTest(unittest.TestCase):
     def test_a_link_that_lld_refuses_is_done_by_the_builds_linker(self):
         row = next(one for one in SMALLER_ROWS if one.name == "-Oz, policy, linker")
         self.goal = dataclasses.replace(self.goal, rows=(row, SMALLER_ROWS[1]))
-        FakeRelinker.refused = "-fuse-ld=lld"
-        self.addCleanup(setattr, FakeRelinker, "refused", None)
-        found, measured = self.measure(2.0)
+        found, measured = self.measure(2.0, refused="-fuse-ld=lld")
         self.assertIsNotNone(found["-Oz, policy, linker"])
         self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc"))
         self.assertIn("unknown argument", measured[2].why_not)
@@ -171,22 +139,18 @@ class MeasuringRowsTest(unittest.TestCase):
     def test_code_that_a_link_makes_costs_its_time(self):
         thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
         self.goal = dataclasses.replace(self.goal, rows=(thin, ROWS[1]))
-        FakeRelinker.seconds = 3.0
-        self.addCleanup(setattr, FakeRelinker, "seconds", 0.0)
-        _, measured = self.measure(9.0)
+        _, measured = self.measure(9.0, link_seconds=3.0)
         self.assertEqual([one.seconds for one in measured], [2.0, 5.0, 2.0])
-        _, measured = self.measure(9.0, words=("-flto", "a.o"))
+        _, measured = self.measure(9.0, link_seconds=3.0, words=("-flto", "a.o"))
         self.assertEqual([one.seconds for one in measured], [6.0, 5.0, 5.0])
         # What a link compiled itself is in its time.
-        _, measured = self.measure(9.0, words=("-flto", "a.c"), sources=["/a.c"])
+        _, measured = self.measure(9.0, link_seconds=3.0, words=("-flto", "a.c"), sources=["/a.c"])
         self.assertEqual(measured[0].seconds, 2.0)
 
     def test_thin_lto_needs_lld(self):
         thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
         self.goal = dataclasses.replace(self.goal, rows=(thin,))
-        FakeRelinker.refused = "-fuse-ld=lld"
-        self.addCleanup(setattr, FakeRelinker, "refused", None)
-        _, measured = self.measure(9.0)
+        _, measured = self.measure(9.0, refused="-fuse-ld=lld")
         self.assertIn("unknown argument", measured[1].why_not)
 
     def test_rows_with_a_profile_share_one(self):
@@ -229,7 +193,7 @@ class MeasuringRowsTest(unittest.TestCase):
     def test_an_estimate_compares_compiles_and_links_nothing(self):
         estimate = FakeEstimate()
         rows = [one for one in ROWS if one.name in ("small", "smaller")]
-        self.goal = dataclasses.replace(self.goal, rows=rows, measure=estimate)
+        self.goal = dataclasses.replace(self.goal, rows=rows, estimate=estimate)
         _, measured = self.measure(2.0, sources=["/a.c"])
         self.assertEqual(estimate.seen, [["/0.o", "/1.o"]] * 3)
         self.assertEqual([one.row.name for one in measured], ["mlgo's clang, the same options", "small", "smaller"])
@@ -240,7 +204,7 @@ class MeasuringRowsTest(unittest.TestCase):
 
     def test_an_estimate_of_what_cannot_be_estimated(self):
         estimate = FakeEstimate(most=0)
-        self.goal = dataclasses.replace(self.goal, measure=estimate)
+        self.goal = dataclasses.replace(self.goal, estimate=estimate)
         with self.assertRaisesRegex(RunError, "an estimate for built: 0.o: wrote no cost. Count what a run executes"):
             self.measure(2.0)
 
@@ -250,16 +214,13 @@ class MeasuringRowsTest(unittest.TestCase):
         self.assertEqual(self.relinker.compiled, [(), ("-s",)])
 
     def test_a_library_that_lost_an_export_is_not_smaller(self):
-        path = self.folder / "built.d/libx.so"
-        path.parent.mkdir()
-        path.write_bytes(library("one", "two", "_init"))
+        self.write("built.d/libx.so", elf_library("one", "two", "_init"))
         for exported, why in (
             (("two", "one"), ""),
             (("two",), "linking libx.so: lost 1 exported symbols, such as one"),
         ):
-            FakeRelinker.content = library(*exported)
-            self.addCleanup(setattr, FakeRelinker, "content", b"")
-            _, measured = self.measure(2.0, words=("-shared", "a.o"), name="built.d/libx.so")
+            linked = {"words": ("-shared", "a.o"), "name": "built.d/libx.so", "content": elf_library(*exported)}
+            _, measured = self.measure(2.0, **linked)
             self.assertEqual({one.why_not for one in measured[1:]}, {why})
 
     def test_a_program_that_is_not_there_is_linked_again(self):
@@ -267,10 +228,8 @@ class MeasuringRowsTest(unittest.TestCase):
         found, measured = self.measure(1.0)
         self.assertEqual((found["as built"], measured[0].seconds), (100, 2.0))
         (self.folder / "built").unlink()
-        FakeRelinker.is_broken = True
-        self.addCleanup(setattr, FakeRelinker, "is_broken", False)
         with self.assertRaisesRegex(RunError, "built: is not there, and cannot be linked again: linking: unknown"):
-            self.measure(1.0)
+            self.measure(1.0, is_broken=True)
 
 
 if __name__ == "__main__":

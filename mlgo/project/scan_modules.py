@@ -31,60 +31,41 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     command = list(arguments[arguments.index("--") + 1 :])
     output = command[command.index("-o") + 1] if "-o" in command[:-1] else None
-    done = subprocess.run([*_without_object(command), "-E"], stdout=subprocess.PIPE, check=False)
+    kept = [word for before, word in zip(["", *command], command) if word not in ("-c", "-o") and before != "-o"]
+    done = subprocess.run([*kept, "-E"], stdout=subprocess.PIPE, check=False)
     if done.returncode:
         return done.returncode
-    print(json.dumps(rules(done.stdout.decode("utf-8", "replace"), output, _source(command)), indent=1))
+    place = command.index("-c") if "-c" in command else 0
+    source = command[place - 1] if place > 1 else None  # CMake has it before -c.
+    print(json.dumps(rules(done.stdout.decode("utf-8", "replace"), output, source), indent=1))
     return 0
 
 
 def rules(text: str, output: str | None, source: str | None) -> dict[str, Any]:
-    """What p1689 says of a preprocessed source.
-
-    Args: output: the object. source: path of the source.
-    """
+    """What p1689 says of a preprocessed source. Args: output: the object. source: path of the source."""
     own = ""
     provided: list[dict[str, Any]] = []
-    required: dict[str, dict[str, Any]] = {}
+    required: dict[str, None] = {}
     for line in text.splitlines():
         match = _LINE.match(line)
         if match is None:
             continue
         name = re.sub(r"\s", "", match["name"])
         if match["kind"] == "import":
-            name = own.partition(":")[0] + name if name.startswith(":") else name
-            required[name] = {"logical-name": name}
+            required[own.partition(":")[0] + name if name.startswith(":") else name] = None
         elif not name.startswith(":"):  # `module :private;` is a part of the source itself.
             own = name
             if match["export"] or ":" in name:
                 entry: dict[str, Any] = {"is-interface": bool(match["export"]), "logical-name": name}
                 provided = [{**entry, "source-path": os.path.abspath(source)} if source else entry]
             else:
-                required[name] = {"logical-name": name}
-    rule: dict[str, Any] = {"requires": list(required.values())}
+                required[name] = None
+    rule: dict[str, Any] = {"requires": [{"logical-name": name} for name in required]}
     if output is not None:
         rule["primary-output"] = output
     if provided:
         rule["provides"] = provided
     return {"revision": 0, "rules": [rule], "version": 1}
-
-
-def _without_object(command: Sequence[str]) -> list[str]:
-    """The command without -c and -o."""
-    kept: list[str] = []
-    words = iter(command)
-    for word in words:
-        if word == "-o":
-            next(words, None)
-        elif word != "-c":
-            kept.append(word)
-    return kept
-
-
-def _source(command: Sequence[str]) -> str | None:
-    """The word before -c, where CMake has the source."""
-    place = command.index("-c") if "-c" in command else 0
-    return command[place - 1] if place > 1 else None
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
 import io
 import json
 import os
-import pathlib
-import tempfile
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 
 from mlgo.project.scan_modules import main, rules
+from mlgo.project.testing.project_case import ProjectCase
 
 #: Prints the source, writes its words and a dependency file; fails where the source is absent.
 FAKE = """#!/bin/sh
@@ -23,7 +22,7 @@ def named(text, kind):
     return [(entry["logical-name"], entry.get("is-interface")) for entry in rule.get(kind, ())]
 
 
-class ScanModulesTest(unittest.TestCase):
+class ScanModulesTest(ProjectCase):
     def test_what_is_provided(self):
         for text, provided in (
             ("export module a.b;", [("a.b", True)]),
@@ -61,17 +60,14 @@ class ScanModulesTest(unittest.TestCase):
         )
 
     def test_a_command_of_cmake(self):
-        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        compiler = folder / "clang++"
-        compiler.write_text(FAKE)
-        compiler.chmod(0o755)
+        compiler = self.program("clang++", FAKE)
         more = ["-c", "-o", "a.o", "-MT", "a.ddi", "-MD", "-MF", "a.d"]
         with redirect_stdout(io.StringIO()) as printed:
             self.assertEqual(main(["-format=p1689", "--", str(compiler), "c++", "source.cpp", *more]), 0)
         (rule,) = json.loads(printed.getvalue())["rules"]
         self.assertEqual((rule["primary-output"], rule["requires"]), ("a.o", [{"logical-name": "other.thing"}]))
         self.assertEqual(rule["provides"][0]["source-path"], os.path.abspath("source.cpp"))
-        self.assertEqual((folder / "words").read_text(), "c++ source.cpp -MT a.ddi -MD -MF a.d -E\n")
+        self.assertEqual((self.folder / "words").read_text(), "c++ source.cpp -MT a.ddi -MD -MF a.d -E\n")
         with redirect_stdout(io.StringIO()) as printed:
             self.assertEqual(main(["--", str(compiler), "c++", "absent.cpp", *more]), 3)
         self.assertEqual(printed.getvalue(), "")

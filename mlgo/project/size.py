@@ -8,13 +8,13 @@ import pathlib
 import shutil
 
 from mlgo.corpus.elf import CODE_FLAGS, SHF_ALLOC, SHT_REL, SHT_RELA, ElfError, ElfFile
-from mlgo.project import child
+from mlgo.project import steps
 from mlgo.project.compiler import Compiler
 from mlgo.run.exit_codes import RunError
 
 # e_machine (System V ABI) -> name.
-_MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "Arm", 62: "x86-64", 183: "AArch64"}
-_MACHINES[243] = "RISC-V"
+_MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "Arm"}
+_MACHINES |= {62: "x86-64", 183: "AArch64", 243: "RISC-V"}
 _MACHINE_OFFSET = 18
 # 11, the default, takes a second for 0.5 MB and makes files 3 % smaller.
 _BROTLI_QUALITY = "9"
@@ -28,30 +28,28 @@ def has_brotli() -> bool:
 def size_of(program: pathlib.Path, scratch: pathlib.Path, compiler: Compiler) -> dict[str, int]:
     """Bytes of a program. Raises: RunError: it is no ELF file.
 
-    Returns:
-      "code": of its executable sections. "file": of the file without symbols and debug information. "xz", and "brotli"
-      where the machine has it: of that file, compressed.
+    Returns: "code": of executable sections. "file": of the file without symbols and debug information. "xz", and where
+      the machine has it "brotli": of that file, compressed.
     """
     code = code_bytes(program)
     if code is None:
         raise RunError(str(program), "is no ELF program", "Name another with --program=")
     scratch.mkdir(parents=True, exist_ok=True)
-    stripped = scratch / "stripped"
+    stripped, given = scratch / "stripped", program
     content = program.read_bytes()
     readable = without_removed_tables(content)
-    given = program
     if readable != content:
         stripped.write_bytes(readable)
         given = stripped
     # LLVM's tools read a % in the name of an output as a place for a random letter.
-    ended = child.run([compiler.tool("llvm-strip"), "-o", stripped.name, str(given)], str(scratch))
+    ended = steps.run([compiler.tool("llvm-strip"), "-o", stripped.name, str(given)], str(scratch))
     if ended.code:
         raise RunError(str(program), f"cannot be stripped: {ended.reason}", "Name another with --program=")
     content = stripped.read_bytes()
     found = {"code": code, "file": len(content), "xz": len(lzma.compress(content))}
     if has_brotli():
         packed = scratch / "packed"
-        if not child.run(["brotli", "-q", _BROTLI_QUALITY, "-f", "-o", str(packed), str(stripped)], str(scratch)).code:
+        if not steps.run(["brotli", "-q", _BROTLI_QUALITY, "-f", "-o", str(packed), str(stripped)], str(scratch)).code:
             found["brotli"] = packed.stat().st_size
             packed.unlink()
     stripped.unlink()

@@ -1,32 +1,26 @@
 """A compiler that a build starts by its path is started through the link of its name, in every way of starting it."""
 
-import os
 import pathlib
 import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from mlgo.project.compiler import Compiler
 from mlgo.project.recording import make_links
+from mlgo.project.testing.project_case import ProjectCase
 
 LIBRARY = pathlib.Path(__file__).with_name("started_compilers.so")
 
 
-class StartedCompilersTest(unittest.TestCase):
+class StartedCompilersTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-        for name in ("links", "machine", "project"):
-            (self.folder / name).mkdir()
-        link = self.folder / "links/gcc"
-        link.write_text('#!/bin/sh\necho "recorded $MLGO_ASKED $*"\n')
-        link.chmod(0o755)
+        super().setUp()
+        self.program("links/gcc", 'echo "recorded $MLGO_ASKED $*"\n')
         for name in ("machine/gcc", "machine/other", "project/gcc"):
             # A program, which prints its words.
-            (self.folder / name).write_bytes(pathlib.Path("/bin/echo").read_bytes())
-            (self.folder / name).chmod(0o755)
+            shutil.copy("/bin/echo", self.write(name))
 
     def run_command(self, *words, **variables):
         environment = {

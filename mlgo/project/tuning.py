@@ -7,17 +7,18 @@ What a search decided is repeated from a decision file, so that later builds com
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import heapq
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from mlgo.project.budget import Budget
 from mlgo.project.command_line import Compile
-from mlgo.project.compiling import Compiled, Units, quoted
-from mlgo.project.progress import Progress
+from mlgo.project.compiler import quoted
+from mlgo.project.compiling import Compiled, Units
 from mlgo.project.rows import POLICY_FLAGS, search
 from mlgo.project.size import code_bytes
+from mlgo.project.steps import Budget, Progress
 
 _HEADER = "mlgo-decisions 1"
 _MODULE = "module\t"
@@ -27,24 +28,18 @@ _TIMES = {2: 2.0, 8: 5.7, 32: 17.0}
 # release/search/README.md: 0.9 % beyond the policy with 8), and what the next larger one adds to what one has found.
 _EXPECTED = {2: 0.005, 8: 0.004, 32: 0.002}
 _SHARE_OF_LAST_GAIN = 0.5
+#: In the queue: minus the bytes per CPU second, compiles, output.
+_Entry = tuple[float, int, str]
 
 
 class Tuned(NamedTuple):
-    """What was found.
+    """What was found."""
 
-    Attributes:
-      objects: output of the build -> object with the best decisions.
-      decisions: a decision file; "": there are none.
-      found: units that became smaller.
-      searched: units that were searched.
-      units: all units with code.
-    """
-
-    objects: dict[str, Compiled]
-    decisions: str
-    found: int
-    searched: int
-    units: int
+    objects: dict[str, Compiled]  #: output of the build -> object with the best decisions.
+    decisions: str  #: a decision file; "": there are none.
+    found: int  #: units that became smaller.
+    searched: int  #: units that were searched.
+    units: int  #: all units with code.
 
     @property
     def summary(self) -> str:
@@ -52,16 +47,35 @@ class Tuned(NamedTuple):
             return "no unit has code before the link, as with -flto"
         if not self.searched:
             return "the budget leaves no time for a search"
-        rest = (
-            "" if self.searched == self.units else f"; the budget ended before the other {self.units - self.searched}"
-        )
-        return f"{self.found} of {self.searched} searched units became smaller{rest}"
+        rest = self.units - self.searched
+        more = f"; the budget ended before the other {rest}" if rest else ""
+        return f"{self.found} of {self.searched} searched units became smaller{more}"
 
 
-class _Unit(NamedTuple):
+@dataclasses.dataclass
+class _Unit:
+    """A unit, its object with the policy alone, and the best one that was found."""
+
     unit: Compile
     code: int
     start: Compiled
+    least: int
+    best: Compiled
+
+    def entry(self, compiles: int) -> _Entry:
+        """For the queue: the best bytes per CPU second first."""
+        gain = (self.code - self.least) * _SHARE_OF_LAST_GAIN
+        expected = max(gain, _EXPECTED[compiles] * self.code)
+        price = max(self.start.seconds, 0.01) * _TIMES[compiles]
+        return (-expected / price, compiles, self.unit.output)
+
+    def learn(self, compiles: int, made: Compiled) -> _Entry | None:
+        """Keeps the object if it is smaller; the entry of the next larger search."""
+        code = None if made.object is None or not made.decisions else code_bytes(made.object)
+        if code is not None and code < self.least:
+            self.least, self.best = code, made
+        larger = next((number for number in _TIMES if number > compiles), None)
+        return None if larger is None or made.object is None else self.entry(larger)
 
 
 def tune(
@@ -76,44 +90,42 @@ def tune(
 ) -> Tuned:
     """Searches decisions.
 
-    Args:
-      units: with an object in `start`.
-      start: output -> object with the policy alone, from which the search goes on.
-      share: CPU seconds of `budget` that the search may take.
-      scratch: folder for the decision file of the check.
-      say: prints progress.
+    Args: units: with an object in `start`. start: output -> object with the policy alone, from which the search goes
+      on. share: CPU seconds of `budget` that the search may take. scratch: folder for the decision file of the check.
     """
-    known = {
-        unit.output: _Unit(unit, code_bytes(_object(start[unit.output])) or 0, start[unit.output]) for unit in units
-    }
-    best: dict[str, tuple[int, Compiled]] = {output: (one.code, one.start) for output, one in known.items()}
+    known: dict[str, _Unit] = {}
+    for unit in units:
+        made = start[unit.output]
+        code = code_bytes(made.object or "") or 0
+        known[unit.output] = _Unit(unit, code, made, code, made)
     limit = budget.spent + share
     searched = set()
     before, progress = budget.spent, Progress(say)
-    queue = [_entry(one, 2, _EXPECTED[2] * one.code) for one in known.values() if one.code]
+    queue = [one.entry(2) for one in known.values() if one.code]
     heapq.heapify(queue)
+
+    def search_of(one: _Unit, flags: tuple[str, ...], estimate: float) -> Compiled:
+        made = cache.compile(one.unit, flags)
+        budget.settle(estimate, made.seconds)
+        return made
+
     with concurrent.futures.ThreadPoolExecutor(jobs) as executor:
         running: dict[concurrent.futures.Future, tuple[str, int]] = {}
         try:
             while queue or running:
                 while queue and len(running) < jobs:
-                    _, _, output, compiles = heapq.heappop(queue)
-                    estimate = known[output].start.seconds * _TIMES[compiles]
-                    flags = (*POLICY_FLAGS, search(compiles))
+                    _, compiles, output = heapq.heappop(queue)
+                    one, flags = known[output], (*POLICY_FLAGS, search(compiles))
                     # What was searched before counts too, so that a second run finds the same.
-                    kept = cache.kept(known[output].unit, flags)
-                    estimate = kept.seconds if kept else estimate
-                    if budget.spent + estimate > limit or not budget.reserve(estimate):
-                        continue
-                    running[executor.submit(_search, cache, known[output].unit, flags, budget, estimate)] = (
-                        output,
-                        compiles,
-                    )
+                    kept = cache.kept(one.unit, flags)
+                    estimate = kept.seconds if kept else one.start.seconds * _TIMES[compiles]
+                    if budget.spent + estimate <= limit and budget.reserve(estimate):
+                        running[executor.submit(search_of, one, flags, estimate)] = (output, compiles)
                 done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
                 # In the order of their names, so that the result does not depend on which thread was first.
                 for future in sorted(done, key=lambda one: running[one]):
                     output, compiles = running.pop(future)
-                    more = _learn(known[output], compiles, future.result(), best)
+                    more = known[output].learn(compiles, future.result())
                     searched.add(output)
                     spent = f"{budget.spent - before:.0f} of {share:.0f} CPU seconds"
                     progress.at(f"searching decisions: {len(searched)} of {len(known)} units, {spent}")
@@ -121,78 +133,29 @@ def tune(
                         heapq.heappush(queue, more)
         finally:
             executor.shutdown(cancel_futures=True)
-    return _tuned(known, best, searched, cache, scratch)
-
-
-def _entry(one: _Unit, compiles: int, expected: float) -> tuple[float, int, str, int]:
-    """For the queue: the best bytes per CPU second first."""
-    price = max(one.start.seconds, 0.01) * _TIMES[compiles]
-    return (-expected / price, compiles, one.unit.output, compiles)
-
-
-def _search(cache: Units, unit: Compile, flags: tuple[str, ...], budget: Budget, estimate: float) -> Compiled:
-    made = cache.compile(unit, flags)
-    budget.settle(estimate, made.seconds)
-    return made
-
-
-def _learn(
-    one: _Unit, compiles: int, made: Compiled, best: dict[str, tuple[int, Compiled]]
-) -> tuple[float, int, str, int] | None:
-    """Keeps the object if it is smaller; the entry of the next larger search."""
-    output = one.unit.output
-    before = best[output][0]
-    code = None if made.object is None or not made.decisions else code_bytes(made.object)
-    if code is not None and code < before:
-        best[output] = (code, made)
-    larger = next((number for number in _TIMES if number > compiles), None)
-    if larger is None or made.object is None:
-        return None
-    gain = one.code - best[output][0]
-    return _entry(one, larger, max(gain * _SHARE_OF_LAST_GAIN, _EXPECTED[larger] * one.code))
-
-
-def _tuned(
-    known: Mapping[str, _Unit],
-    best: Mapping[str, tuple[int, Compiled]],
-    searched: set[str],
-    cache: Units,
-    scratch: pathlib.Path,
-) -> Tuned:
-    """Takes the decisions of the units that gained, unless a decision file cannot repeat them."""
-    start = {output: one.start for output, one in known.items()}
-    gained = {output: made for output, (code, made) in best.items() if code < known[output].code}
-    texts = {output: _sections(made.decisions) for output, made in gained.items()}
-    names = [_name(text) for text in texts.values()]
-    # Two units of one source name would share a section.
-    chosen = {output: text for output, text in texts.items() if names.count(_name(text)) == 1}
-    decisions = "".join([_HEADER, "\n", *(chosen[output] for output in sorted(chosen))]) if chosen else ""
-    if chosen and not _is_repeated(known, gained, chosen, decisions, cache, scratch):
-        chosen, decisions = {}, ""
-    objects = {**start, **{output: _repeated(gained[output], start[output]) for output in chosen}}
+    chosen, decisions = _repeatable(known, cache, scratch)
+    objects = {output: one.start for output, one in known.items()}
+    # As a build with the file makes them, in the time of one compile.
+    objects |= {one.unit.output: one.best._replace(seconds=one.start.seconds) for one in chosen}
     return Tuned(objects, decisions, len(chosen), len(searched), sum(one.code > 0 for one in known.values()))
 
 
-def _repeated(made: Compiled, start: Compiled) -> Compiled:
-    """The object as a build with the file makes it, in the time of one compile."""
-    return made._replace(seconds=start.seconds)
-
-
-def _is_repeated(
-    known: Mapping[str, _Unit],
-    gained: Mapping[str, Compiled],
-    chosen: Mapping[str, str],
-    decisions: str,
-    cache: Units,
-    scratch: pathlib.Path,
-) -> bool:
-    """Whether a compile of the cheapest unit with the file gives the object of its search."""
-    output = min(chosen, key=lambda one: known[one].start.seconds)
+def _repeatable(known: Mapping[str, _Unit], cache: Units, scratch: pathlib.Path) -> tuple[list[_Unit], str]:
+    """The units that gained, and the file of their decisions; none where a compile with the file shows another gain."""
+    gained = [one for one in known.values() if one.least < one.code]
+    names = [_name(_sections(one)) for one in gained]
+    # Two units of one source name would share a section.
+    chosen = [one for one, name in zip(gained, names) if names.count(name) == 1]
+    if not chosen:
+        return [], ""
+    decisions = "".join([_HEADER, "\n", *map(_sections, sorted(chosen, key=lambda one: one.unit.output))])
     scratch.mkdir(parents=True, exist_ok=True)
     file = scratch / "check.decisions"
     file.write_text(decisions, encoding="utf-8", errors="surrogateescape")
-    made = cache.compile(known[output].unit, (*POLICY_FLAGS, decision_option(str(file))))
-    return made.object is not None and code_bytes(made.object) == code_bytes(_object(gained[output]))
+    cheapest = min(chosen, key=lambda one: one.start.seconds)
+    made = cache.compile(cheapest.unit, (*POLICY_FLAGS, decision_option(str(file))))
+    is_repeated = made.object is not None and code_bytes(made.object) == cheapest.least
+    return (chosen, decisions) if is_repeated else ([], "")
 
 
 def decision_option(path: str) -> str:
@@ -200,15 +163,10 @@ def decision_option(path: str) -> str:
     return f"-mllvm {quoted(f'-mlgo-decisions={path}')}"
 
 
-def _sections(text: str) -> str:
-    """A decision file without its first line."""
-    return text.partition("\n")[2]
+def _sections(one: _Unit) -> str:
+    """The best decisions of a unit, without the first line of a file."""
+    return one.best.decisions.partition("\n")[2]
 
 
 def _name(sections: str) -> str:
     return next((line for line in sections.splitlines() if line.startswith(_MODULE)), "")
-
-
-def _object(compiled: Compiled) -> pathlib.Path:
-    assert compiled.object is not None
-    return compiled.object

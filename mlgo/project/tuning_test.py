@@ -2,26 +2,16 @@
 
 import pathlib
 import shlex
-import struct
 import tempfile
 import unittest
 
 from mlgo.project import rows
-from mlgo.project.budget import Budget
 from mlgo.project.command_line import Compile
 from mlgo.project.compiling import Compiled
 from mlgo.project.size import code_bytes
+from mlgo.project.steps import Budget
+from mlgo.project.testing.project_case import elf_of_code
 from mlgo.project.tuning import tune
-
-
-def object_of(code):
-    """An ELF file for x86-64 with so many bytes of code."""
-    names = b"\0.text\0"
-    section = "<IIQQQQIIQQ"
-    headers = [(0,) * 10, (1, 1, 6, 0, 64, code, 0, 0, 1, 0), (0, 3, 0, 0, 64 + code, len(names), 0, 0, 1, 0)]
-    ident = b"\x7fELF\2\1" + bytes(10)
-    header = struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, 64 + code + len(names), 0, 64, 0, 0, 64, 3, 2)
-    return ident + header + bytes(code) + names + b"".join(struct.pack(section, *fields) for fields in headers)
 
 
 class FakeSearch:
@@ -38,7 +28,7 @@ class FakeSearch:
 
     def object(self, source, number):
         path = self.folder / f"{source}.{number}"
-        path.write_bytes(object_of(self.sizes.get((source, number), self.sizes[source, 1])))
+        path.write_bytes(elf_of_code(bytes(self.sizes.get((source, number), self.sizes[source, 1]))))
         return path
 
     def kept(self, unit, flags):
@@ -99,7 +89,7 @@ class TuningTest(unittest.TestCase):
         search = FakeSearch(self.folder, {("a", 1): 1000, ("a", 2): 900})
         flags = (*rows.POLICY_FLAGS, rows.search(2))
         made = search.compile(Compile("clang", "/", (), "a", "a.o", "clang", 1.0, False), flags)
-        search.known["a", flags] = made._replace(was_kept=True)
+        search.known["a", flags] = made
         self.assertEqual((self.tune(search, 2.0).found, self.budget.spent, len(search.calls)), (1, 2.0, 1))
         self.assertEqual((self.tune(search, 1.9).searched, self.budget.spent), (0, 0.0))
 

@@ -7,12 +7,10 @@ import pathlib
 import stat
 import sys
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 #: The first date that a zip archive can have.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_REGULAR = stat.S_IFREG | 0o644
-_EXECUTABLE = stat.S_IFREG | 0o755
 
 
 def metadata(name: str, version: str, python: str, requires: Sequence[str]) -> str:
@@ -33,45 +31,30 @@ def write(output: pathlib.Path, members: Mapping[str, pathlib.Path], texts: Mapp
     """Writes the archive.
 
     Args:
-      members: path in the wheel -> file; executable ones stay executable.
+      members: path in the wheel -> file; programs are executable.
       texts: path in the wheel -> its content.
       record: path of the RECORD, which is written last.
     """
-    rows = []
+    contents = [(path, file.read_bytes()) for path, file in sorted(members.items())]
+    contents += [(path, text.encode()) for path, text in sorted(texts.items())]
+    rows = [f"{path},sha256={_digest(content)},{len(content)}\n" for path, content in contents]
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
-        contents = [(path, file.read_bytes(), _mode(file)) for path, file in sorted(members.items())]
-        contents += [(path, text.encode(), _REGULAR) for path, text in sorted(texts.items())]
-        for path, content, mode in contents:
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-            rows.append(f"{path},sha256={digest},{len(content)}\n")
-            _add(archive, path, content, mode)
-        _add(archive, record, "".join([*rows, f"{record},,\n"]).encode(), _REGULAR)
+        for path, content in [*contents, (record, "".join([*rows, f"{record},,\n"]).encode())]:
+            entry = zipfile.ZipInfo(path, _DATE)
+            # Bazel makes every output executable: only programs are.
+            entry.external_attr = (stat.S_IFREG | (0o755 if content.startswith(b"\x7fELF") else 0o644)) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
 
 
-def _mode(file: pathlib.Path) -> int:
-    # Bazel makes every output executable: only programs are.
-    with open(file, "rb") as opened:
-        return _EXECUTABLE if opened.read(4) == b"\x7fELF" else _REGULAR
-
-
-def _add(archive: zipfile.ZipFile, path: str, content: bytes, mode: int) -> None:
-    entry = zipfile.ZipInfo(path, _DATE)
-    entry.external_attr = mode << 16
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(entry, content)
-
-
-def _pairs(texts: Iterable[str]) -> dict[str, pathlib.Path]:
-    pairs = (text.partition("=") for text in texts)
-    return {path: pathlib.Path(file) for path, _, file in pairs}
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
-    parser.add_argument("--name", required=True)
-    parser.add_argument("--version", required=True)
-    parser.add_argument("--python", required=True)
-    parser.add_argument("--tag", required=True)
+    for name in ("--name", "--version", "--python", "--tag"):
+        parser.add_argument(name, required=True)
     parser.add_argument("--requires", action="append", default=[])
     parser.add_argument("--script", action="append", default=[], help="name=module:function")
     parser.add_argument("--member", action="append", default=[], help="path=file")
@@ -85,8 +68,8 @@ def main(arguments: list[str]) -> int:
         f"{information}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mlgo\nRoot-Is-Purelib: false\nTag: {flags.tag}\n",
         f"{information}/entry_points.txt": "\n".join(["[console_scripts]", *scripts, ""]),
     }
-    members = _pairs(flags.member) | {f"{information}/LICENSE": flags.licence}
-    write(flags.output, members, texts, f"{information}/RECORD")
+    members = {path: pathlib.Path(file) for path, _, file in (text.partition("=") for text in flags.member)}
+    write(flags.output, members | {f"{information}/LICENSE": flags.licence}, texts, f"{information}/RECORD")
     return 0
 
 

@@ -1,29 +1,25 @@
 """A compile_commands.json with links from ninja's commands, CMake's link.txt or the user."""
 
 import json
-import os
-import pathlib
-import tempfile
 import unittest
 
 from mlgo.project.command_line import Compile, Link
-from mlgo.project.stated_build import commands_of
+from mlgo.project.recorded import commands_of
+from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
 
-class StatedBuildTest(unittest.TestCase):
+class StatedBuildTest(ProjectCase):
     def setUp(self):
-        self.folder = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
+        super().setUp()
         self.database = self.folder / "compile_commands.json"
-        (self.folder / "a.modmap").write_text("-DMAP")
-        self.write(
+        self.write("a.modmap", "-DMAP")
+        entries = [
             {"directory": ".", "command": "ccache g++ @a.modmap -c a.cc -o sub/a.o", "file": "a.cc"},
             {"directory": "sub", "arguments": ["/usr/bin/cc", "-c", "b c.c"], "file": "b c.c"},
             {"directory": ".", "command": "nvcc -c k.cu -o k.o", "file": "k.cu"},
             {"directory": "."},
-        )
-
-    def write(self, *entries):
+        ]
         self.database.write_text(json.dumps(entries))
 
     def test_compiles(self):
@@ -39,17 +35,13 @@ class StatedBuildTest(unittest.TestCase):
         self.assertEqual(others["entry 3"], "it has neither `command` nor `arguments`")
 
     def test_link_txt_of_cmake(self):
-        path = self.folder / "lib/CMakeFiles/x.dir/link.txt"
-        path.parent.mkdir(parents=True)
-        path.write_text("/usr/bin/c++ -shared -o libx.so a.o\n/usr/bin/ranlib libx.so\n")
+        self.write("lib/CMakeFiles/x.dir/link.txt", "/usr/bin/c++ -shared -o libx.so a.o\n/usr/bin/ranlib libx.so\n")
         link = commands_of(self.database, [])[0][-1]
         assert isinstance(link, Link)
         self.assertEqual((link.output, link.tool), (str(self.folder / "lib/libx.so"), "clang++"))
 
     def test_links_behind_other_commands(self):
-        path = self.folder / "CMakeFiles/x.dir/link.txt"
-        path.parent.mkdir(parents=True)
-        path.write_text(": && cd lib && /usr/bin/cc a.o -o x && : ; ar qc y.a a.o\n")
+        self.write("CMakeFiles/x.dir/link.txt", ": && cd lib && /usr/bin/cc a.o -o x && : ; ar qc y.a a.o\n")
         self.assertEqual(commands_of(self.database, [])[0][-1].output, str(self.folder / "lib/x"))
 
     def test_errors(self):
