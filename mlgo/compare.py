@@ -23,8 +23,7 @@ from mlgo.pages.markdown import table_lines
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_table import comparison_table, text_lines, verdict_lines
-from mlgo.reporting.malformed import readable
-from mlgo.reporting.reading import read_folder
+from mlgo.reporting.reading import read_folder, readable
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show

@@ -26,18 +26,12 @@ class ReportCommandsTest(unittest.TestCase):
 
     def call(self, command, *words, **values):
         """(exit code, what it said on both streams)."""
-        given = [
-            *(word if "=" in word else str(self.folder / word) for word in words),
-            *(f"--{name}={value}" for name, value in values.items()),
-        ]
+        given = [word if "=" in word else str(self.folder / word) for word in words]
+        given += [f"--{name}={value}" for name, value in values.items()]
+        program = [sys.executable, "-m", f"mlgo.{command}", *given]
+        pipe, all_to_it = subprocess.PIPE, subprocess.STDOUT
         done = subprocess.run(
-            [sys.executable, "-m", f"mlgo.{command}", *given],
-            env=_ENVIRONMENT,
-            cwd=self.folder,
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
+            program, env=_ENVIRONMENT, cwd=self.folder, check=False, stdout=pipe, stderr=all_to_it, encoding="utf-8"
         )
         return done.returncode, done.stdout
 
@@ -59,8 +53,9 @@ class ReportCommandsTest(unittest.TestCase):
         self.assertIn("ends in .md, which is the suffix of the summary", said)
 
     def test_a_command_line_without_folder_is_refused(self):
-        self.assertEqual(self.call("report")[0], ExitCode.USER_ERROR)
-        self.assertIn("names no folder", self.call("report")[1])
+        code, said = self.call("report")
+        self.assertEqual(code, ExitCode.USER_ERROR)
+        self.assertIn("names no folder", said)
 
     def test_a_comparison_is_printed_and_written(self):
         code, said = self.call("compare", "shipped", "better", output=self.folder / "c.md")
@@ -82,9 +77,8 @@ class ReportCommandsTest(unittest.TestCase):
     def test_what_cannot_be_compared_is_refused(self):
         code, said = self.call("compare", "better", "other_reward")
         self.assertEqual(code, ExitCode.USER_ERROR)
-        self.assertIn(
-            "other_reward: is of another reward than better: 'object_code' instead of 'comdat_weighted_code'", said
-        )
+        expected = "other_reward: is of another reward than better: 'object_code' instead of 'comdat_weighted_code'"
+        self.assertIn(expected, said)
         code, said = self.call("compare", "better")
         self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertIn("1 policies: cannot be compared with each other", said)

@@ -12,10 +12,11 @@ import pathlib
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+
+from mlgo.run.manifest import digest_of_file
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-
 #: A full cache removes files that were unused for this long, oldest first; younger ones stay, because a compile may be
 #: about to open them.
 _IN_USE_SECONDS = 3600
@@ -29,12 +30,7 @@ class DamagedBlob(Exception):
 
 
 class BlobCache:
-    """Files by sha256 (hex) of their content, for one thread of a process.
-
-    Args:
-      folder: where they lie; made when absent.
-      capacity_bytes: above it, files that were not used lately are removed.
-    """
+    """Files by sha256 (hex) of their content, for one thread of a process; above the capacity unused ones go."""
 
     def __init__(self, folder: str | os.PathLike[str], capacity_bytes: int):
         self.folder = pathlib.Path(folder)
@@ -43,19 +39,17 @@ class BlobCache:
         self._verified: dict[str, tuple[int, int, int]] = {}
 
     def path(self, digest: str, pieces: Iterable[bytes]) -> pathlib.Path:
-        """Where the content with `digest` lies.
+        """Where the content with `digest` lies; `pieces`, in order, are read only when it is not here.
 
-        Args: pieces: the content in order; read only when it is not here.
-        Raises:
-          DamagedBlob: the pieces have another digest; nothing of them is kept.
-          OSError: it cannot be written.
+        Raises: DamagedBlob: they have another digest; nothing of them is kept. OSError: it cannot be written.
         """
         if not _DIGEST.fullmatch(digest):
             raise ValueError(f"{digest!r} is no sha256 in hexadecimal digits")
         path = self.folder / digest
         if not self._is_valid(path):
             # The processes of a node want the compiler at the same time: one of them fetches it.
-            with self._locked():
+            with open(self.folder / _LOCK, "wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
                 if not self._is_valid(path):
                     self._write(path, pieces)
                     self._is_valid(path)
@@ -67,9 +61,7 @@ class BlobCache:
             status = path.stat()
             identity = (status.st_ino, status.st_size, status.st_mtime_ns)
             if self._verified.get(path.name) != identity:
-                with open(path, "rb") as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
-                if found != path.name:
+                if digest_of_file(path) != path.name:
                     path.unlink()
                     return False
                 self._verified[path.name] = identity
@@ -78,12 +70,6 @@ class BlobCache:
         except FileNotFoundError:
             return False
         return True
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        with open(self.folder / _LOCK, "wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
     def _write(self, path: pathlib.Path, pieces: Iterable[bytes]) -> None:
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix=f".{path.name}.", suffix=".partial") as partial:

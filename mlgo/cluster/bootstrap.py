@@ -25,17 +25,14 @@ class ChangedFile(Exception):
 
 
 def compile_on_node(code: list, digest: str, parcel: bytes, sources: dict[str, list]) -> tuple[str, str | None, bytes]:
-    """Compiles `parcel` (mlgo/cluster/node.py) with the driver's code.
+    """Compiles `parcel` (mlgo/cluster/node.py) with the driver's code. Raises: UnusableNode; ChangedFile.
 
     Args:
-      code: one reference to the archive that `mlgo.cluster.package.pack_code` makes. References are inside a container,
-        so that Ray brings here only what is asked for.
-      digest: its sha256 (hex).
+      code: one reference to the archive that `mlgo.cluster.parcel.pack_code` makes, of this digest. References are
+        inside a container, so that Ray brings here only what is asked for.
       sources: by sha256, references to the pieces of the contents that the parcel names.
 
-    Returns: the node's id; what does not confine compiles here (`mlgo.compiler.process.missing_protections`); and
-      the packed outcome.
-    Raises: UnusableNode; ChangedFile.
+    Returns: the node's id; what `mlgo.compiler.process.missing_protections` says here; and the packed outcome.
     """
     import ray
 

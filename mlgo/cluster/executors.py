@@ -5,10 +5,7 @@ from mlgo.run.exit_codes import RunError
 
 
 def ray_executor(address: str | None = None, workers: int | None = None) -> Executor:
-    """The executor of the cluster at `address`; close it at the end. Args: see RayExecutor.
-
-    Raises: RunError: the command was built without Ray, or there is no such cluster.
-    """
+    """As RayExecutor. Raises: RunError: the command was built without Ray, or there is no such cluster."""
     try:
         # Only here: importing Ray takes a second, and only programs that offer it have it.
         from mlgo.cluster.ray_executor import RayExecutor  # pylint: disable=import-outside-toplevel

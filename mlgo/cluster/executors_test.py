@@ -13,10 +13,9 @@ class ExecutorsTest(unittest.TestCase):
         self.assertNotIn("ray", sys.modules)
 
     def test_a_command_without_ray_says_so(self):
+        message = "built without Ray .* Start it as ./bazelw run --//mlgo/cluster:with_ray"
         with mock.patch.dict(sys.modules, {"mlgo.cluster.ray_executor": None}):
-            with self.assertRaisesRegex(
-                RunError, "built without Ray .* Start it as ./bazelw run --//mlgo/cluster:with_ray"
-            ):
+            with self.assertRaisesRegex(RunError, message):
                 ray_executor()
 
 

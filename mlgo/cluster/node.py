@@ -18,13 +18,10 @@ from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
 __all__ = ["DamagedBlob", "NotCompiled", "compile_parcel", "missing_protections", "outcome_of"]
-
 #: Disk that the cache of a node may take: a compiler has 200 MB, the bitcode of LLVM and Clang 2 GB.
 _CACHE_BYTES = 20 * 1024**3
-
 #: What is unpacked for a compile, below its temporary directory. Messages of a compiler may hold its name.
 _CORPUS, _MODEL, _CLANG = "corpus", "model", "clang"
-
 #: zlib's fastest level; 6 makes eviction logs smaller by a third in thrice the time.
 _LEVEL = 1
 
@@ -34,19 +31,23 @@ class NotCompiled(Exception):
 
 
 def compile_parcel(parcel: bytes, pieces_of: Callable[[str], Iterable[bytes]]) -> bytes:
-    """Compiles a pickled `Parcel`.
+    """Compiles a pickled `Parcel`. Raises: NotCompiled; DamagedBlob: a content is not what its digest says.
 
     Args: pieces_of: brings the content with a sha256 here, in pieces; called for what the cache lacks.
     Returns: the outcome, for `outcome_of`. Compressed, which takes 2 ms of a compile of 800 ms: logs are mostly zeros
       and shrink to a twentieth, and Ray sends 100 KB much faster than more.
-    Raises: NotCompiled; DamagedBlob: a content is not what its digest says.
     """
     what: Parcel = pickle.loads(parcel)
     try:
         found = {digest: _cache().path(digest, pieces_of(digest)) for digest in what.all_digests()}
         with machine.recognised_shortages(), scratch.scratch_directory() as directory:
             request = _unpack(what, found, pathlib.Path(directory))
-            outcome = _as_the_driver_would_say(certain_outcome(request), request, what)
+            outcome = certain_outcome(request)
+            if isinstance(outcome, CompileFailure):  # With the driver's paths: outcomes are the same on every node.
+                detail = outcome.detail.replace(str(request.clang), what.shown[0])
+                if what.shown[1] is not None:
+                    detail = detail.replace(str(request.model_dir), what.shown[1])
+                outcome = dataclasses.replace(outcome, detail=detail)
     except (CompileDisturbed, RunError, OSError) as error:
         raise NotCompiled(str(error)) from error
     return zlib.compress(pickle.dumps(outcome, protocol=5), _LEVEL)
@@ -92,16 +93,3 @@ def _place(name: str, directory: pathlib.Path) -> pathlib.Path:
     if parts[0] not in (_CORPUS, _MODEL) or ".." in parts:
         raise ValueError(f"file {name!r} of a parcel would lie elsewhere")
     return directory / name
-
-
-def _as_the_driver_would_say(
-    outcome: CompileResult | CompileFailure, request: CompileRequest, parcel: Parcel
-) -> CompileResult | CompileFailure:
-    """The outcome with the driver's paths in messages: outcomes are the same on every node."""
-    if not isinstance(outcome, CompileFailure):
-        return outcome
-    clang, model = parcel.shown
-    detail = outcome.detail.replace(str(request.clang), clang)
-    if model is not None:
-        detail = detail.replace(str(request.model_dir), model)
-    return dataclasses.replace(outcome, detail=detail)

@@ -15,8 +15,7 @@ from unittest import mock
 import numpy as np
 
 from mlgo.cluster import bootstrap, node, parcel
-from mlgo.cluster.package import pack_code
-from mlgo.cluster.parcel import Packer
+from mlgo.cluster.parcel import Packer, pack_code
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler import attempts
 from mlgo.compiler.executor import LocalExecutor
@@ -59,11 +58,11 @@ class NodeTest(ScratchTestCase):
 
     def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:
         fake_clang.write_corpus(self.root / "corpus", modules)
-        changes = {"limits": _LIMITS, **changes}
-        return [
-            CompileRequest(self.clang, module, PROBLEM, **changes)
-            for module in Corpus.load(self.root / "corpus").modules
-        ]
+        return self.requests_of_corpus(**changes)
+
+    def requests_of_corpus(self, **changes) -> list[CompileRequest]:
+        changes, modules = {"limits": _LIMITS, **changes}, Corpus.load(self.root / "corpus").modules
+        return [CompileRequest(self.clang, module, PROBLEM, **changes) for module in modules]
 
     def compile(self, request: CompileRequest, packer: Packer) -> CompileResult | CompileFailure:
         """As a driver does, without Ray."""
@@ -82,20 +81,8 @@ class NodeTest(ScratchTestCase):
             self.assertEqual(comparable(outcome), comparable(local))
 
     def test_outcomes_are_those_of_a_local_compile(self):
-        modules = {
-            behaviour: FakeModule.bitcode({"f": 3, "g": 0}, behaviour)
-            for behaviour in (
-                "good",
-                "crash",
-                "abort",
-                "refuse",
-                "no_log",
-                "truncated_log",
-                "garbage_log",
-                "huge_log",
-                "no_object",
-            )
-        }
+        behaviours = "good crash abort refuse no_log truncated_log garbage_log huge_log no_object".split()
+        modules = {behaviour: FakeModule.bitcode({"f": 3, "g": 0}, behaviour) for behaviour in behaviours}
         for changes in ({}, {"want_object": True}, {"model_dir": self.model}, {"extra_flags": ("-fno-such", "--odd")}):
             with self.subTest(**changes):
                 self.assert_as_locally(self.requests(modules, **changes))
@@ -115,9 +102,8 @@ class NodeTest(ScratchTestCase):
             Packer().pack(request)
 
     def test_compiler_and_modules_are_sent_once_and_policies_along(self):
-        requests = self.requests(
-            {"a": FakeModule.bitcode({"f": 1}), "b": FakeModule.bitcode({"g": 1})}, model_dir=self.model
-        )
+        modules = {"a": FakeModule.bitcode({"f": 1}), "b": FakeModule.bitcode({"g": 1})}
+        requests = self.requests(modules, model_dir=self.model)
         packer = Packer()
         for _ in range(2):
             for request in requests:
@@ -155,41 +141,36 @@ class NodeTest(ScratchTestCase):
         (corpus / name).write_bytes(b"profile")
         command = corpus / "deep/m.cmd"
         command.write_bytes(command.read_bytes() + f"-fprofile-instrument-use-path={name}\0".encode())
-        requests = [
-            CompileRequest(self.clang, module, PROBLEM, limits=_LIMITS) for module in Corpus.load(corpus).modules
-        ]
+        requests = self.requests_of_corpus()
         self.assertIn(f"corpus/{name}", Packer().pack(requests[0]).parcel.digests)
         self.assert_as_locally(requests)
 
-    def test_a_machine_where_compilers_cannot_start_is_unusable(self):
-        (request,) = self.requests({"m": FakeModule.bitcode({})})
-        self.clang.write_bytes(b"no program")
-        with self.assertRaisesRegex(node.NotCompiled, "cannot be started"):
+    def assert_unusable(self, message: str, behaviour: str = "good") -> None:
+        (request,) = self.requests({"m": FakeModule.bitcode({}, behaviour)})
+        with self.assertRaisesRegex(node.NotCompiled, message):
             self.compile(request, Packer())
 
+    def test_a_machine_where_compilers_cannot_start_is_unusable(self):
+        self.clang.write_bytes(b"no program")
+        self.assert_unusable("cannot be started")
+
     def test_a_machine_with_tighter_limits_is_unusable(self):
-        (request,) = self.requests({"m": FakeModule.bitcode({})})
-        said = f"RLIMIT_AS is {1 << 29}, and a compile may use {1 << 30}. .* node is started"
         with mock.patch("resource.getrlimit", lambda _: (1, 1 << 29)):
-            with self.assertRaisesRegex(node.NotCompiled, said):
-                self.compile(request, Packer())
+            self.assert_unusable(f"RLIMIT_AS is {1 << 29}, and a compile may use {1 << 30}. .* node is started")
 
     def test_a_machine_that_kills_compilers_is_unusable(self):
-        (request,) = self.requests({"m": FakeModule.bitcode({}, "killed")})
         with mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * attempts.MAX_REPEATS):
-            with self.assertRaisesRegex(node.NotCompiled, "was ended from outside 4 times"):
-                self.compile(request, Packer())
+            self.assert_unusable("was ended from outside 4 times", "killed")
 
     def test_a_full_cache_is_unusable(self):
-        (request,) = self.requests({"m": FakeModule.bitcode({})})
         full = OSError(errno.ENOSPC, "No space left on device")
         with mock.patch("mlgo.cluster.blobs.BlobCache.path", side_effect=full):
-            with self.assertRaisesRegex(node.NotCompiled, "No space left on device"):
-                self.compile(request, Packer())
+            self.assert_unusable("No space left on device")
 
     def test_a_process_with_nothing_of_ours_compiles(self):
         code, digest = pack_code()
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 3})}, model_dir=self.model)
+        (local,) = LocalExecutor(1).run_ordered([request])
         job = Packer().pack(request)
         sources = {content: list(job.pieces(content)) for content in job.parcel.all_digests()}
         source = pathlib.Path(bootstrap.__file__).read_text(encoding="utf-8")
@@ -205,9 +186,7 @@ class NodeTest(ScratchTestCase):
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         name, _, message = pickle.loads(done.stdout)
         self.assertEqual(name, "node 1")
-        self.assertEqual(
-            comparable(node.outcome_of(message)), comparable(next(LocalExecutor(1).run_ordered([request])))
-        )
+        self.assertEqual(comparable(node.outcome_of(message)), comparable(local))
 
     def test_the_code_that_travels_is_the_same_each_time_and_has_no_tests(self):
         self.assertEqual(pack_code(), pack_code())

@@ -13,12 +13,7 @@ _MOST_LISTED_NODES = 16
 
 
 class Nodes:
-    """The nodes that compile.
-
-    Args: clock: seconds.
-
-    Attributes: compiled: finished compiles by the node's id, of lost nodes too.
-    """
+    """The nodes that compile. Attributes: compiled: finished compiles by the node's id, of lost nodes too."""
 
     def __init__(self, tell: Callable[[str], None], clock: Callable[[], float]):
         self._tell, self._clock = tell, clock
@@ -30,10 +25,7 @@ class Nodes:
         self.compiled: collections.Counter[str] = collections.Counter()
 
     def look(self, listed: Iterable[Mapping[str, Any]]) -> None:
-        """Takes note of the nodes that there are now. Args: listed: what ray.nodes() returns.
-
-        Raises: RunError: there has been no node for `_PATIENCE_SECONDS`.
-        """
+        """Notes what ray.nodes() returns. Raises: RunError: there has been no node for `_PATIENCE_SECONDS`."""
         alive = {}
         for node in listed:
             name, cpus = node["NodeID"], int(node["Resources"].get("CPU", 0))

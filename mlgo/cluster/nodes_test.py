@@ -9,16 +9,11 @@ from mlgo.run.exit_codes import RunError
 def listed(*numbers: int, cpus: int = 2, dead: int | None = None) -> list[dict]:
     """Nodes as Ray lists them: `numbers` and a head that offers no CPU; `dead` is listed and does not live."""
     nodes = [(number, True) for number in numbers] + ([] if dead is None else [(dead, False)])
-    found = [
-        {
-            "NodeID": f"{number}" * 10,
-            "Alive": alive,
-            "NodeManagerAddress": f"10.0.0.{number}",
-            "Resources": {"CPU": cpus},
-        }
-        for number, alive in nodes
+    found = [(f"{number}" * 10, alive, number, {"CPU": cpus}) for number, alive in nodes]
+    return [
+        {"NodeID": name, "Alive": alive, "NodeManagerAddress": f"10.0.0.{number}", "Resources": resources}
+        for name, alive, number, resources in [*found, ("head", True, 0, {})]
     ]
-    return [*found, {"NodeID": "head", "Alive": True, "NodeManagerAddress": "10.0.0.0", "Resources": {}}]
 
 
 class NodesTest(unittest.TestCase):
@@ -40,13 +35,8 @@ class NodesTest(unittest.TestCase):
         self.assertEqual(self.told, [lost, "cluster: node 10.0.0.2 (22222222) joined; there are 3 nodes"])
 
     def test_no_node_for_too_long(self):
-        self.nodes.look(listed())
-        self.now = 100.0
-        self.nodes.look(listed(1))
-        self.now = 1000.0
-        self.nodes.look(listed())
-        self.now = 1119.0
-        self.nodes.look(listed())
+        for self.now, numbers in ((0.0, ()), (100.0, (1,)), (1000.0, ()), (1119.0, ())):
+            self.nodes.look(listed(*numbers))
         self.now = 1121.0
         with self.assertRaisesRegex(RunError, "for 120 s it has had no node that compiles. Start nodes as docs/"):
             self.nodes.look(listed())

@@ -1,18 +1,22 @@
-"""The message for one compile on a node: a small parcel that refers to larger contents by digest.
+"""What is sent to nodes: our code, and for each compile a small parcel that refers to larger contents by digest.
 
 A small policy, which only this compile uses, is part of the parcel; compiler and module stay on the nodes for later
 compiles.
 """
 
 import dataclasses
-import hashlib
+import functools
+import io
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
 
 from mlgo.compiler.request import CompileRequest
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, THINLTO_INDEX_SUFFIX, Module, join_command
+from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
 #: A policy up to this size, all its files together, is sent along with each compile. Ours have 20 to 200 KB.
 _MAX_INLINE_BYTES = 1 << 20
@@ -26,25 +30,17 @@ _NO_MODULE = Module.at("", _NOWHERE, ())
 
 @dataclasses.dataclass(frozen=True)
 class Parcel:
-    """One compile.
+    """One compile."""
 
-    Attributes:
-      request: what is asked for; clang, module and model_dir, which are paths on the driver, say nothing.
-      clang: digest of the compiler.
-      contents: files in the parcel, by name: `corpus/...` of a corpus with only this module, `model/...` of the policy.
-      digests: files that must be on the node, by name -> sha256.
-      allowed_options: options that the module's command may have (mlgo/corpus/options/README.md).
-      shown: how the driver calls compiler and policy, for messages: None where there is no policy.
-    """
-
-    request: CompileRequest
+    request: CompileRequest  #: clang, module and model_dir in it, which are paths on the driver, say nothing.
     module_name: str
-    clang: str
+    clang: str  #: digest of the compiler.
+    #: files in the parcel, by name: `corpus/...` of a corpus with only this module, `model/...` of the policy.
     contents: Mapping[str, bytes]
-    digests: Mapping[str, str]
+    digests: Mapping[str, str]  #: files that must be on the node, by name -> sha256.
     has_thinlto: bool
-    allowed_options: tuple[str, ...]
-    shown: tuple[str, str | None]
+    allowed_options: tuple[str, ...]  #: that the module's command may have (mlgo/corpus/options/README.md).
+    shown: tuple[str, str | None]  #: how the driver calls compiler and policy, for messages; None: no policy.
 
     def all_digests(self) -> list[str]:
         """Everything that must be on a node before this can be compiled there."""
@@ -53,22 +49,17 @@ class Parcel:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A parcel with the files that it names: digest -> path, or the module's file that is to be read."""
+    """A parcel with the files that it names: digest -> what finds the file when it is to be read."""
 
     parcel: Parcel
-    sources: Mapping[str, "pathlib.Path | tuple[Module, str]"]
+    sources: Mapping[str, Callable[[], pathlib.Path]]
 
     def pieces(self, digest: str) -> Iterator[bytes]:
-        """The content with `digest`, at least one piece.
-
-        Raises: CorpusError, OSError: it cannot be read any more.
-        """
-        source = self.sources[digest]
-        if isinstance(source, pathlib.Path):
-            yield from _pieces(source)
-        else:
-            module, name = source
-            yield from _pieces(module.file(name))
+        """The content with `digest`, at least one piece. Raises: CorpusError, OSError: it cannot be read any more."""
+        with open(self.sources[digest](), "rb") as file:
+            yield file.read(_PIECE_BYTES)
+            while piece := file.read(_PIECE_BYTES):
+                yield piece
 
 
 class Packer:
@@ -79,12 +70,7 @@ class Packer:
         self._of_modules: dict[Module, tuple[bytes, dict[str, str]]] = {}
 
     def pack(self, request: CompileRequest) -> Job:
-        """The job of a request.
-
-        Raises:
-          CorpusError, OSError: a file cannot be read, or the command has an option that is refused.
-          RunError: the compile needs a file of the compiler's tree, which nodes do not get.
-        """
+        """Raises: CorpusError, OSError: a file or option is refused; RunError: nodes lack a file that it needs."""
         if request.problem is not None and request.problem.vocabulary is not None:
             wrong = f"nodes get the compiler without the IR2Vec vocabulary of {request.problem.name}"
             raise RunError("--executor=ray", wrong, "Remove the flag, or give the problem without +ir2vec")
@@ -95,8 +81,8 @@ class Packer:
             f"corpus/{module.name}{name}" if name.startswith(".") else f"corpus/{name}": digest
             for name, digest in of_module.items()
         }
-        sources: dict[str, pathlib.Path | tuple[Module, str]] = {of_clang: clang}
-        sources |= {digest: (module, name) for name, digest in of_module.items()}
+        sources: dict[str, Callable[[], pathlib.Path]] = {of_clang: lambda: clang}
+        sources |= {digest: functools.partial(module.file, name) for name, digest in of_module.items()}
         if request.model_dir is not None:
             of_model = _files_below(request.model_dir)
             if sum(path.stat().st_size for path in of_model.values()) <= _MAX_INLINE_BYTES:
@@ -104,24 +90,17 @@ class Packer:
             else:
                 named = {name: self._file_digest(path) for name, path in of_model.items()}
                 digests |= {f"model/{name}": digest for name, digest in named.items()}
-                sources |= {digest: of_model[name] for name, digest in named.items()}
-        parcel = Parcel(
-            request=dataclasses.replace(request, clang=_NOWHERE, module=_NO_MODULE, model_dir=None, workdir=None),
-            module_name=module.name,
-            clang=of_clang,
-            contents=contents,
-            digests=digests,
-            has_thinlto=module.has_thinlto_index,
-            allowed_options=module.allowed_options,
-            shown=(str(request.clang), None if request.model_dir is None else str(request.model_dir)),
-        )
-        return Job(parcel, sources)
+                sources |= {digest: functools.partial(of_model.__getitem__, name) for name, digest in named.items()}
+        shown = str(request.clang), None if request.model_dir is None else str(request.model_dir)
+        asked = dataclasses.replace(request, clang=_NOWHERE, module=_NO_MODULE, model_dir=None, workdir=None)
+        of_command = module.has_thinlto_index, module.allowed_options
+        return Job(Parcel(asked, module.name, of_clang, contents, digests, *of_command, shown), sources)
 
     def _file_digest(self, path: pathlib.Path) -> str:
         status = path.stat()
         key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
         if key not in self._of_files:
-            self._of_files[key] = _sha256(_pieces(path))
+            self._of_files[key] = digest_of_file(path)
         return self._of_files[key]
 
     def _read_module(self, module: Module) -> tuple[bytes, dict[str, str]]:
@@ -133,31 +112,55 @@ class Packer:
             suffixes = [BITCODE_SUFFIX, *([THINLTO_INDEX_SUFFIX] if module.has_thinlto_index else [])]
             found = {suffix: module.sha256(suffix).hex() for suffix in suffixes}
             for name in recorded.carried_files:
-                found[name] = _sha256(_pieces(module.file(name)))
+                found[name] = digest_of_file(module.file(name))
             self._of_modules[module] = join_command(recorded), found
         return self._of_modules[module]
 
 
 def _files_below(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
     """Every file below `folder` by its relative name, sorted; symbolic links are followed."""
-    found = {}
+    found: dict[str, pathlib.Path] = {}
     for directory, folders, names in os.walk(folder, followlinks=True):
         folders.sort()
-        for name in sorted(names):
-            path = pathlib.Path(directory, name)
-            found[path.relative_to(folder).as_posix()] = path
+        paths = (pathlib.Path(directory, name) for name in sorted(names))
+        found |= {path.relative_to(folder).as_posix(): path for path in paths}
     return found
 
 
-def _pieces(path: pathlib.Path) -> Iterator[bytes]:
-    with open(path, "rb") as file:
-        yield file.read(_PIECE_BYTES)
-        while piece := file.read(_PIECE_BYTES):
-            yield piece
+#: Folders below mlgo/ with everything a compile needs; a test compiles with nothing else.
+_FOLDERS = ("cluster", "compiler", "corpus", "problems", "run")
+#: Native parts, and the table of the options that commands may have, by their workspace paths.
+_OTHER_FILES = (
+    "mlgo/compiler/libtraining_log_reader.so",
+    "mlgo/compiler/limited_exec",
+    "mlgo/corpus/options/chosen.json",
+)
 
 
-def _sha256(pieces: Iterator[bytes]) -> str:
-    whole = hashlib.sha256()
-    for piece in pieces:
-        whole.update(piece)
-    return whole.hexdigest()
+def pack_code() -> tuple[bytes, str]:
+    """A tar archive with the tree of a runfiles directory, and its sha256 (hex). Equal code gives equal bytes."""
+    import runfiles  # pylint: disable=import-outside-toplevel
+
+    root = pathlib.Path(__file__).parents[2]
+    members: dict[str, tuple[bytes, int]] = {}
+    for folder in _FOLDERS:
+        for path in (root / "mlgo" / folder).rglob("*.py"):
+            place = path.relative_to(root)
+            if not path.name.endswith("_test.py") and not {"testing", "testdata"} & set(place.parts):
+                members[f"{locate.MAIN_REPOSITORY}/{place}"] = path.read_bytes(), 0o644
+    for path in pathlib.Path(runfiles.__file__).parent.glob("*.py"):
+        members[f"{locate.MAIN_REPOSITORY}/runfiles/{path.name}"] = path.read_bytes(), 0o644
+    for name in list(members):
+        # Without it, a folder of this name on the node's path that has one would win.
+        for parent in pathlib.PurePosixPath(name).parents:
+            if len(parent.parts) > 1:
+                members.setdefault(f"{parent}/__init__.py", (b"", 0o644))
+    for name in _OTHER_FILES:
+        members[f"{locate.MAIN_REPOSITORY}/{name}"] = locate.runfile(name).read_bytes(), 0o755
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, (content, mode) in sorted(members.items()):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(content), mode
+            tar.addfile(member, io.BytesIO(content))
+    return archive.getvalue(), digest_of_bytes(archive.getvalue())

@@ -25,9 +25,9 @@ import ray._private.worker
 import ray.exceptions
 from ray import cloudpickle
 
-from mlgo.cluster import bootstrap, node, package
+from mlgo.cluster import bootstrap, node
 from mlgo.cluster.nodes import Nodes
-from mlgo.cluster.parcel import Job, Packer
+from mlgo.cluster.parcel import Job, Packer, pack_code
 from mlgo.compiler.executor import Outcomes
 from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
@@ -35,14 +35,12 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import tell
 
 _DOCS = "docs/train-on-a-cluster.md says how nodes are started"
-
 # As for local compiles (mlgo/compiler/executor.py): a slow module must not stop the others.
 _LOOKAHEAD = 64
 _LOOKAHEAD_PER_CPU = 4
 #: A compile that was under way on one more lost node stops the run: it may be what loses them.
 _MAX_REPEATS = 3
-#: Contents kept in Ray's store for nodes that lack them; those used least recently go first and are sent again when
-#: they are needed.
+#: Contents kept in Ray's store for nodes that lack them; those used least recently go first, and are sent again.
 _KEPT_BYTES = 2 * 1024**3
 #: How often the cluster is asked for its nodes.
 _POLL_SECONDS = 2.0
@@ -57,17 +55,14 @@ _ANSWER_SECONDS = 10.0
 class RayExecutor:
     """Compiles on every node of a Ray cluster that offers CPUs; nodes may come and go. For one thread.
 
-    Args:
-      address: HOST:PORT of the cluster's head; None: the cluster that this machine is a node of.
-      workers: most compiles at a time on the smallest node, and on others as their CPUs compare; None: one per CPU.
-
+    Args: address: HOST:PORT of the head; None: the cluster of this machine; workers: see Nodes.cpus_per_compile.
     Raises: RunError: there is no cluster at `address`, or it runs another Ray or Python.
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None):
         _connect(address or "auto")
         cloudpickle.register_pickle_by_value(bootstrap)
-        code, self._digest = package.pack_code()
+        code, self._digest = pack_code()
         self._code = ray.put(code)
         self._workers = workers
         self._packer = Packer()
@@ -111,10 +106,7 @@ class RayExecutor:
             tell(f"cluster: {self._nodes.describe()}")
 
     def _look(self) -> None:
-        """Asks for the nodes, unless that was a moment ago.
-
-        Raises: Cancelled: the executor is closed; RunError: for too long there has been no node.
-        """
+        """Asks for the nodes, unless that was a moment ago. Raises: Cancelled: closed; RunError: as Nodes.look."""
         if self._is_closed:
             raise Cancelled()
         if time.monotonic() - self._looked >= _POLL_SECONDS:
@@ -154,21 +146,13 @@ class RayExecutor:
             remedy = "Leave them alone while a run lasts, and start it again"
             raise RunError(f"compiler, policy or corpus ({request.module.name})", wrong, remedy) from error
         except bootstrap.UnusableNode as error:
-            raise self._not_compiled(request, f"was refused by nodes {_MAX_REPEATS + 1} times", error) from error
+            raise _not_compiled(request, f"was refused by nodes {_MAX_REPEATS + 1} times", error) from error
         except ray.exceptions.RayTaskError:
             raise  # A defect of ours.
         except ray.exceptions.RayError as error:
-            raise self._not_compiled(request, f"lost {_MAX_REPEATS + 1} nodes or processes on them", error) from error
+            raise _not_compiled(request, f"lost {_MAX_REPEATS + 1} nodes or processes on them", error) from error
         self._nodes.count(name, missing)
         return node.outcome_of(message)
-
-    def _not_compiled(self, request: CompileRequest, what: str, error: Exception) -> RunError:
-        # No failure of the module, which would change results: the machines may be what is wrong.
-        return RunError(
-            f"compile of {request.module.name}",
-            f"{what} ({_last_line(error)})",
-            "Look for what ends compiles there, such as too little memory; run the same command again",
-        )
 
     def _cancel(self, references: list[ray.ObjectRef]) -> None:
         """Ends compiles; a compiler dies with the process of the node that started it."""
@@ -180,6 +164,12 @@ class RayExecutor:
         _, left = ray.wait(references, num_returns=len(references), timeout=_END_SECONDS, fetch_local=False)
         if left:
             tell(f"cluster: {len(left)} compiles were given up, but their nodes do not answer")
+
+
+def _not_compiled(request: CompileRequest, what: str, error: Exception) -> RunError:
+    """No failure of the module, which would change results: the machines may be what is wrong."""
+    remedy = "Look for what ends compiles there, such as too little memory; run the same command again"
+    return RunError(f"compile of {request.module.name}", f"{what} ({_last_line(error)})", remedy)
 
 
 def _last_line(error: BaseException) -> str:
@@ -196,13 +186,8 @@ def _connect(address: str) -> None:
     ray._private.worker.print_to_stdstream = lambda *arguments, **options: None  # pylint: disable=protected-access
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        ray.init(
-            address=address,
-            namespace="mlgo",
-            log_to_driver=False,
-            logging_level=logging.CRITICAL,
-            configure_logging=True,
-        )
+        quiet = {"log_to_driver": False, "logging_level": logging.CRITICAL, "configure_logging": True}
+        ray.init(address=address, namespace="mlgo", **quiet)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         said = " ".join(str(error).split()).rstrip(".")
         raise RunError(f"--ray_address={address}", said[:_MAX_SAID_CHARACTERS], _remedy(said)) from error

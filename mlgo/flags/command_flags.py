@@ -9,9 +9,8 @@ from mlgo.run.exit_codes import RunError
 
 
 def flag_changes(add: Sequence[str], delete: Sequence[str], replace: Sequence[str]) -> CommandChanges:
-    """The changes that the values of the three flags ask for.
+    """The changes that values of three flags ask for: words, quoted as in a shell, and OPTION=VALUE to replace.
 
-    Args: add, delete: words, quoted as in a shell; replace: OPTION=VALUE.
     Raises: RunError: a value is not of this form, or the changes are not usable (see `command_changes`).
     """
     replaced: dict[str, str] = {}

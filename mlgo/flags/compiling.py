@@ -27,52 +27,35 @@ FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 
+_COMMAND_FLAGS = {
+    "allow_option": "Option that commands of the corpus may have although it may do more than change code, such as"
+    ' "-mllvm -stats"; for corpora that you trust (docs/corpora.md)',
+    "add_flags": "Words after every command of the corpus, quoted as in a shell",
+    "delete_flags": "Option that is left out of every command, with its value; several, quoted",
+    "replace_flags": "OPTION=VALUE: the option, which every command of the corpus has, gets another value, such as"
+    " -fprofile-instrument-use-path=/data/app.profdata",
+}
+
+
 @flag_group("Compiles")
 def define_compiler_flags() -> None:
     """Defines the flags. --clang_path and --num_workers are ml-compiler-opt's names of the first two."""
     flags.DEFINE_string("clang", None, "Development clang. Default: //development:clang.")
-    flags.DEFINE_integer(
-        "workers",
-        None,
-        "Compiles at a time; with --executor=ray, on the smallest node. Default: one per core. Changes no result.",
-        lower_bound=1,
-    )
+    text = "Compiles at a time; with --executor=ray, on the smallest node. Default: one per core. Changes no result."
+    flags.DEFINE_integer("workers", None, text, lower_bound=1)
     flags.DEFINE_alias("clang_path", "clang")
     flags.DEFINE_alias("num_workers", "workers")
-    flags.DEFINE_enum(
-        "executor",
-        "local",
-        ("local", "ray"),
-        "Where compiles run: on this machine, or on the nodes of a Ray cluster (docs/train-on-a-cluster.md)."
-        " Changes no result.",
-    )
-    flags.DEFINE_string(
-        "ray_address", None, "HOST:PORT of the Ray cluster's head. Default: the cluster that this machine is a node of."
-    )
-    flags.DEFINE_string(
-        "compile_server",
-        None,
+    where = "on this machine, or on the nodes of a Ray cluster (docs/train-on-a-cluster.md)"
+    flags.DEFINE_enum("executor", "local", ("local", "ray"), f"Where compiles run: {where}. Changes no result.")
+    text = "HOST:PORT of the Ray cluster's head. Default: the cluster that this machine is a node of."
+    flags.DEFINE_string("ray_address", None, text)
+    text = (
         "Compile server that was built with the clang. Default: the one beside it. Without a server, every compile"
-        " starts a process, which takes longer and gives the same bytes.",
+        " starts a process, which takes longer and gives the same bytes."
     )
-    flags.DEFINE_multi_string(
-        "allow_option",
-        [],
-        "Option that commands of the corpus may have although it may do more than change code, such as"
-        ' "-mllvm -stats"; for corpora that you trust (docs/corpora.md). Repeatable.',
-    )
-    flags.DEFINE_multi_string(
-        "add_flags", [], "Words after every command of the corpus, quoted as in a shell. Repeatable."
-    )
-    flags.DEFINE_multi_string(
-        "delete_flags", [], "Option that is left out of every command, with its value; several, quoted. Repeatable."
-    )
-    flags.DEFINE_multi_string(
-        "replace_flags",
-        [],
-        "OPTION=VALUE: the option, which every command of the corpus has, gets another value, such as"
-        " -fprofile-instrument-use-path=/data/app.profdata. Repeatable.",
-    )
+    flags.DEFINE_string("compile_server", None, text)
+    for name, text in _COMMAND_FLAGS.items():
+        flags.DEFINE_multi_string(name, [], f"{text}. Repeatable.")
 
 
 @flag_group("Compiles")
@@ -85,14 +68,10 @@ def define_module_filter(what: str) -> None:
 @flag_group("Compiles")
 def define_gin_flags() -> None:
     """Defines --gin_files and --gin_bindings of commands that do not train: only ml-compiler-opt's settings."""
-    flags.DEFINE_multi_string(
-        "gin_files",
-        [],
-        "Gin file of ml-compiler-opt, such as compiler_opt/rl/inlining/gin_configs/common.gin. Repeatable.",
-    )
-    flags.DEFINE_multi_string(
-        "gin_bindings", [], "Setting of ml-compiler-opt, such as clang_path=\"'/llvm/bin/clang'\". Repeatable."
-    )
+    text = "Gin file of ml-compiler-opt, such as compiler_opt/rl/inlining/gin_configs/common.gin. Repeatable."
+    flags.DEFINE_multi_string("gin_files", [], text)
+    text = "Setting of ml-compiler-opt, such as clang_path=\"'/llvm/bin/clang'\". Repeatable."
+    flags.DEFINE_multi_string("gin_bindings", [], text)
 
 
 @flag_group("Compiles")
@@ -119,11 +98,10 @@ def clang_from_flags() -> pathlib.Path:
 def corpus_from_flags(path: pathlib.Path, problem: Problem, module_filter: str | None = None) -> Corpus:
     """The corpus at `path`, with the options of --allow_option, to be compiled for `problem`.
 
-    Args: module_filter: regular expression; only modules in whose name it is found; None: all.
-
     Modules that the problem is not for are left out, with a line that names them; a line tells what else makes results
     of modules incomparable, such as sanitizers.
 
+    Args: module_filter: regular expression; only modules in whose name it is found; None: all.
     Raises: CorpusError: it cannot be read, its commands have options that are refused, or modules are at a wrong level;
       the message lists them.
     """
@@ -137,18 +115,10 @@ def corpus_from_flags(path: pathlib.Path, problem: Problem, module_filter: str |
 @flag_group("Compiles")
 def define_cache_flags() -> None:
     """Defines the flags of commands that keep results of compiles."""
-    flags.DEFINE_string(
-        "cache_dir",
-        None,
-        "Folder of optimised modules and traces that runs share, by content. Default: out/cache in the workspace."
-        " Empty: no cache.",
-    )
-    flags.DEFINE_float(
-        "cache_gigabytes",
-        4.0,
-        "Size limit of the cache, in GB; the entries that were used least recently are removed.",
-        lower_bound=0.0,
-    )
+    text = "Folder of optimised modules and traces that runs share, by content. Default: out/cache in the workspace."
+    flags.DEFINE_string("cache_dir", None, f"{text} Empty: no cache.")
+    text = "Size limit of the cache, in GB; the entries that were used least recently are removed."
+    flags.DEFINE_float("cache_gigabytes", 4.0, text, lower_bound=0.0)
 
 
 def cache_from_flags() -> Cache | None:
@@ -164,9 +134,8 @@ def cache_from_flags() -> Cache | None:
 
 @contextlib.contextmanager
 def executor_from_flags(clang: pathlib.Path, workers: int | None) -> Iterator[Executor]:
-    """The executor that the flags name; at the end of the block it is closed, and a line says what was repeated.
+    """The executor that the flags name, closed at the end of the block, with a line that says what was repeated.
 
-    Args: workers: value of --workers; None: one per core.
     Raises: RunError: nodes of a cluster, which get the compiler's file alone, could not compile the same with it.
     """
     if FLAGS.executor == "ray":

@@ -20,27 +20,22 @@ flags.disclaim_key_flags()  # --help of a command lists the flags that this modu
 @flag_group("Programs")
 def define_program_tool_flags() -> None:
     """Defines the flags of the tools that build and count programs."""
-    flags.DEFINE_string(
-        "packaged_clang",
-        None,
-        "Clang that links programs, and the default of a size comparison. Default: the packaged one.",
-    )
-    flags.DEFINE_string(
-        "sysroot", None, "Headers and libraries. Default: the packaged Debian 12; empty: the machine's."
-    )
+    text = "Clang that links programs, and the default of a size comparison. Default: the packaged one."
+    flags.DEFINE_string("packaged_clang", None, text)
+    text = "Headers and libraries. Default: the packaged Debian 12; empty: the machine's."
+    flags.DEFINE_string("sysroot", None, text)
     flags.DEFINE_string("valgrind", None, "Path of Valgrind. Default: the packaged one.")
 
 
 @flag_group("Programs")
 def define_program_choice_flags() -> None:
     """Defines the flags that name programs."""
-    flags.DEFINE_list(
-        "programs",
-        [],
+    text = (
         "Names of built-in programs and of groups: all, those that are neither slow nor of the exam; exam, those that a"
         " released policy is judged by (nothing is tuned on them). Default: those of the published results; with"
-        " --program_file: none.",
+        " --program_file: none."
     )
+    flags.DEFINE_list("programs", [], text)
     flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
     flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
     flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
@@ -56,20 +51,13 @@ def catalogue_unless_listed() -> Catalogue | None:
 
 
 def chosen_programs(catalogue: Catalogue, work: pathlib.Path) -> list[Program]:
-    """The programs of these flags.
-
-    Args: work: a folder for the build of a gn project's programs.
-    Raises: RunError: a name is unknown or comes twice, or a description is not usable.
-    """
+    """The chosen programs; those of gn projects are built in `work`. Raises: RunError: a name or file is not usable."""
     described = [locate.user_path(path) for path in FLAGS.program_file]
     return catalogue.programs(FLAGS.programs, described, packages_from_flags(FLAGS.package), work)
 
 
 def toolchain_from_flags(target: Target = HOST, objects: pathlib.Path | None = None) -> Toolchain:
-    """The tools that build programs for `target`. Args: objects: folder of objects that programs share.
-
-    Raises: RunError: a tool is missing.
-    """
+    """The tools that build programs, which share the folder `objects`. Raises: RunError: a tool is missing."""
     driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     workers = FLAGS.workers or available_cores()

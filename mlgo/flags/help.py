@@ -1,8 +1,4 @@
-"""What --help prints: a command's own flags in groups, in one or two lines each.
-
-absl prints each flag with its range and type, and an alias as a flag of its own, which is three screens for a training
-command. --helpfull still prints that, with the flags of libraries.
-"""
+"""What --help prints: a command's flags in groups, in one or two lines each; absl's own (--helpfull) fill screens."""
 
 import collections
 import functools
@@ -18,17 +14,13 @@ flags.disclaim_key_flags()  # A flag belongs to the command, not to the module o
 
 #: Group of the flags that no function marked with `flag_group` has defined.
 OWN = "This command"
-
 _HELP = frozenset({"--help", "-help", "-h", "--helpshort", "-helpshort"})
 _WIDEST = 120
-
 _ALIAS = re.compile(r"Alias for --(?P<name>[^ ]+)\.")
 # absl adds this to the description of such a flag.
 _REPEATABLE = "; repeat this option to specify a list of values"
 _END_OF_SENTENCE = re.compile(r"(?<=\.)\s+")
-
 _GROUP_OF: dict[str, str] = {}
-
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -57,20 +49,15 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 
 def help_text(documentation: str, own: Iterable[flags.Flag], columns: int | None = None) -> str:
-    """A command's documentation and its flags.
-
-    Args: columns: width of the text; None: the terminal's, at most 120.
-    """
+    """A command's documentation and its flags. Args: columns: width of the text; None: the terminal's, at most 120."""
     width = columns or min(shutil.get_terminal_size().columns, _WIDEST)
     aliases: dict[str, list[str]] = collections.defaultdict(list)
     groups: dict[str, list[str]] = collections.defaultdict(list)
-    listed = []
-    for flag in sorted(own, key=lambda flag: flag.name):
-        if alias := _ALIAS.fullmatch(flag.help):
+    ordered = [(flag, _ALIAS.fullmatch(flag.help)) for flag in sorted(own, key=lambda flag: flag.name)]
+    for flag, alias in ordered:
+        if alias:
             aliases[alias["name"]].append(flag.name)
-        else:
-            listed.append(flag)
-    for flag in listed:
+    for flag in [flag for flag, alias in ordered if not alias]:
         groups[_GROUP_OF.get(flag.name, OWN)].append(_lines(flag, aliases[flag.name], width))
     titles = sorted(groups, key=lambda title: (title != OWN, title))
     blocks = ["\n".join([f"{title}:", *groups[title]]) for title in titles]

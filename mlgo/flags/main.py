@@ -56,12 +56,9 @@ def refuse_arguments(arguments: list[str]) -> None:
 
 
 def problem_from_flags(name: str) -> Problem:
-    """The problem that --problem names.
-
-    Raises: RunError: there is none of this name.
-    """
+    """The problem that --problem names. Raises: RunError: there is none of this name."""
     try:
         return load_problem(name)
     except ValueError as error:
-        wrong = str(error)
-        raise RunError(f"--problem={name}", wrong, "Give one of these, or add a folder below mlgo/problems") from error
+        remedy = "Give one of these, or add a folder below mlgo/problems"
+        raise RunError(f"--problem={name}", str(error), remedy) from error

@@ -28,13 +28,8 @@ flags.disclaim_key_flags()  # --help of a command lists the flags that this modu
 def define_measuring_flags() -> None:
     """Defines --seed and the limits of compiles."""
     flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of bootstraps and of random samples.", lower_bound=0)
-    flags.DEFINE_float(
-        "max_failure_ratio",
-        DEFAULT_MAX_FAILURE_RATIO,
-        "Fraction of a corpus's modules that may fail to compile before the command stops.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
+    text = "Fraction of a corpus's modules that may fail to compile before the command stops."
+    flags.DEFINE_float("max_failure_ratio", DEFAULT_MAX_FAILURE_RATIO, text, lower_bound=0.0, upper_bound=1.0)
     define_compile_limit()
 
 
@@ -46,8 +41,7 @@ def compiling_from_flags(
 
     Args:
       output: default name of the output folder below out/.
-      inputs: digests of what the command reads besides the compiler, for the folder's identity.
-      settings: those that change its results, besides the flags of this module.
+      inputs, settings: for the folder's identity, besides the compiler and the flags of this module.
       grows: of {"inputs": `inputs`, "configuration": `settings`}, as in RunFolder.claim.
 
     Raises: RunError: the compiler is not usable for `problem`, or the folder holds other results.
@@ -56,13 +50,8 @@ def compiling_from_flags(
     preflight(clang, problem)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, output))
     compiler = compiler_identity(clang)
-    configuration = {
-        "problem": problem.name,
-        "seed": FLAGS.seed,
-        "max_failure_ratio": FLAGS.max_failure_ratio,
-        "compile_cpu_seconds": FLAGS.compile_cpu_seconds,
-        **settings,
-    }
+    flag_values = {name: FLAGS[name].value for name in ("seed", "max_failure_ratio", "compile_cpu_seconds")}
+    configuration = {"problem": problem.name, **flag_values, **settings}
     folder.claim(run_identity({"inputs": {"clang": compiler, **inputs}, "configuration": configuration}), grows=grows)
     with executor_from_flags(clang, FLAGS.workers) as executor:
         workers = FLAGS.workers or available_cores()

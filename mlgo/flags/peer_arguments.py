@@ -6,6 +6,8 @@ for our settings of the papers' sizes (mlgo/learning/algorithms/*/papers_*.gin).
 """
 
 import dataclasses
+import itertools
+import math
 import os
 import pathlib
 import re
@@ -16,7 +18,7 @@ from typing import Any
 from mlgo.flags import peer_settings
 from mlgo.flags.peer_settings import Flag, NoEffect, Only, Setting
 from mlgo.run.exit_codes import RunError
-from mlgo.run.gin_text import MOST_BYTES, REMEDY, Binding, Include, Reference, parse
+from mlgo.run.gin_text import MOST_BYTES, REMEDY, Binding, Import, Include, Reference, parse
 from mlgo.run.regular_file import read_text
 
 #: Files that one file includes, directly or not; ml-compiler-opt's include three.
@@ -32,46 +34,35 @@ def bindings_of_file(path: pathlib.Path, locate: Callable[[str], pathlib.Path | 
     Raises: RunError: a file cannot be read, is not gin, imports a module that is not ml-compiler-opt's, or includes
       itself or too many files.
     """
-    return list(_File(locate).bindings(path, ()))
+    includes = itertools.count(1)
 
-
-def bindings_of_flags(values: Sequence[str]) -> list[Binding]:
-    """The settings in values of --gin_bindings. Raises: RunError: one is not gin."""
-    found: list[Binding] = []
-    for value in values:
-        found += _of_text(value, f"--gin_bindings={value}", lambda name, source: iter(()))
-    return found
-
-
-class _File:
-    """Reads a file and what it includes. Args: locate: see `bindings_of_file`."""
-
-    def __init__(self, locate: Callable[[str], pathlib.Path | None]):
-        self._locate = locate
-        self._includes = 0
-
-    def bindings(self, path: pathlib.Path, inside: tuple[pathlib.Path, ...]) -> Iterator[Binding]:
-        """Args: inside: the files that are being read, from the outermost."""
-        source = f"gin file ({path})"
-
-        def included(name: str, source: str) -> Iterator[Binding]:
-            found = self._locate(name) or path.parent / pathlib.PurePosixPath(name).name
-            self._includes += 1
-            if found in (*inside, path):
+    def bindings(path: pathlib.Path, inside: tuple[pathlib.Path, ...]) -> Iterator[Binding]:
+        source, inside = f"gin file ({path})", (*inside, path)
+        for statement in _statements(read_text(path, MOST_BYTES, "gin file", REMEDY), source):
+            if isinstance(statement, Binding):
+                yield statement
+                continue
+            name, number = statement.filename, next(includes)
+            found = locate(name) or path.parent / pathlib.PurePosixPath(name).name
+            if found in inside:
                 raise RunError(source, f"includes {name!r}, which includes it", "Remove the circle")
-            if self._includes > _MOST_INCLUDES:
-                raise RunError(source, f"includes {name!r}, the file number {self._includes}", "Include fewer files")
-            return self.bindings(found, (*inside, path))
+            if number > _MOST_INCLUDES:
+                raise RunError(source, f"includes {name!r}, the file number {number}", "Include fewer files")
+            yield from bindings(found, inside)
 
-        return _of_text(read_text(path, MOST_BYTES, "gin file", REMEDY), source, included)
+    return list(bindings(path, ()))
 
 
-def _of_text(text: str, source: str, included: Callable[[str, str], Iterator[Binding]]) -> Iterator[Binding]:
+def bindings_of_flags(values: Iterable[str]) -> list[Binding]:
+    """The settings in values of --gin_bindings. Raises: RunError: one is not gin."""
+    found = [each for value in values for each in _statements(value, f"--gin_bindings={value}")]
+    return [each for each in found if isinstance(each, Binding)]
+
+
+def _statements(text: str, source: str) -> Iterator[Binding | Include]:
     for statement in parse(text, source):
-        if isinstance(statement, Binding):
+        if not isinstance(statement, Import):
             yield statement
-        elif isinstance(statement, Include):
-            yield from included(statement.filename, source)
         elif not _IMPORTED.fullmatch(statement.module):
             raise RunError(source, f"imports the module {statement.module}, which would run it", REMEDY)
 
@@ -81,13 +72,10 @@ _FILES, _BINDINGS = "gin_files", "gin_bindings"
 _PEERS_FILE = re.compile(
     r"(?:.*/)?compiler_opt/rl/(inlining|regalloc|regalloc_priority)/gin_configs/(\w+)\.gin", re.DOTALL
 )
-_PROBLEM_OF_FOLDER = {
-    "inlining": "inlining_for_size",
-    "regalloc": "regalloc_eviction",
-    "regalloc_priority": "regalloc_priority",
-}
+#: Folder of such files -> our problem.
+_PROBLEMS = dict(zip(("inlining", "regalloc", "regalloc_priority"), peer_settings.PROBLEMS.values(), strict=True))
 #: Name of a file -> the agent it configures; "": none.
-_AGENT_OF_FILE = {
+_AGENTS = {
     "common": "",
     "network": "",
     "ppo_nn_agent": "ppo",
@@ -97,18 +85,13 @@ _AGENT_OF_FILE = {
 #: ml-compiler-opt's defaults for every problem (common.gin).
 _DELETED = "-split-dwarf-file -split-dwarf-output --warning-suppression-mappings"
 _LEARNERS = pathlib.Path(__file__).parent.parent / "learning" / "algorithms"
-#: Flags whose value may be left out: what they choose is chosen by other means, or by nothing.
-_NEGLIGIBLE = frozenset({"clang", "problem", "vocabulary", "add_flags", "delete_flags", "replace_flags"})
 _SEQUENCE = ("train_eval.batch_size", "train_eval.train_sequence_length")
 _MINIBATCH = {"ppo": "PpoConfig.minibatch", "bc": "BcConfig.minibatch", "dqn": "DqnConfig.minibatch"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Translated:
-    """A command line of ours.
-
-    Attributes: notes: a line for each reason why settings have no effect.
-    """
+    """A command line of ours. Attributes: notes: a line for each reason why settings have no effect."""
 
     arguments: list[str]
     notes: list[str]
@@ -117,27 +100,21 @@ class Translated:
 def translated(
     arguments: Sequence[str], defined: Collection[str], user_path: Callable[[str], pathlib.Path]
 ) -> Translated:
-    """The command line `arguments` without settings of ml-compiler-opt.
+    """The command line `arguments` without settings of ml-compiler-opt. Flags that the user gives win over those.
 
-    Args:
-      defined: names of the command's flags. Flags that the user gives win over those that settings stand for.
-      user_path: the absolute path of what a user names.
-
+    Args: defined: names of the command's flags; user_path: the absolute path of what a user names.
     Raises: RunError: a file or binding cannot be read, or a setting of ml-compiler-opt is not possible here.
     """
     kept, given = _split(arguments[1:])
     if not given[_FILES] and not given[_BINDINGS]:
         return Translated(list(arguments), [])
     learns = "validation_modules" in defined
-    flags: list[str] = []
-    files: list[str] = []
+    agent, flags, files, unchanged = "", list[str](), list[str](), list[str]()
     bindings: list[Binding] = []
-    unchanged: list[str] = []
-    agent = ""
     for name in given[_FILES]:
         path, match = user_path(name), _PEERS_FILE.fullmatch(name)
         if match and not path.exists():
-            problem, agent = _PROBLEM_OF_FOLDER[match[1]], _known_agent(name, match[2]) or agent
+            problem, agent = _PROBLEMS[match[1]], _known_agent(name, match[2]) or agent
             papers = _papers(problem, agent)
             flags += [f"--problem={problem}", f"--delete_flags={_DELETED}"]
             if learns and papers:
@@ -155,14 +132,13 @@ def translated(
             unchanged.append(value)
     peers = {binding.key: binding for binding in bindings if peer_settings.is_peers(binding.key)}
     ours = [binding for binding in bindings if binding.key not in peers]
-    translation = _Translation(peers, agent, user_path)
-    more, settings, notes = translation.result()
+    more, settings, notes = _Translation(peers, agent, user_path).result()
     if not learns and (files or (own := [*ours, *bindings_of_flags(unchanged)])):
         subject = f"--gin_files={files[0]}" if files else own[0].source
         raise RunError(subject, "has settings of a training, and this command does not train", "Remove it")
-    if agent and not translation.is_set("train_eval.agent_config_type"):
-        more += [f"--algorithm={agent}"] if agent != "bc" else []
-    flags = [flag for flag in [*flags, *more] if _is_defined(flag, defined)]
+    if agent not in ("", "bc") and "train_eval.agent_config_type" not in peers:
+        more.append(f"--algorithm={agent}")
+    flags = [flag for flag in [*flags, *more] if flag.removeprefix("--").partition("=")[0] in defined]
     settings = settings if learns else []
     settings += [f"{binding.key} = {binding.value!r}" for binding in ours]
     passed = [f"--{_FILES}={name}" for name in files] + [f"--{_BINDINGS}={setting}" for setting in settings]
@@ -200,10 +176,10 @@ def _existing(path: pathlib.Path) -> pathlib.Path | None:
 
 
 def _known_agent(name: str, stem: str) -> str:
-    if stem not in _AGENT_OF_FILE:
+    if stem not in _AGENTS:
         wrong = "is a file of ml-compiler-opt that does not exist, and has no counterpart here"
-        raise RunError(f"--{_FILES}={name}", wrong, f"Give the path of the file, or one of {', '.join(_AGENT_OF_FILE)}")
-    return _AGENT_OF_FILE[stem]
+        raise RunError(f"--{_FILES}={name}", wrong, f"Give the path of the file, or one of {', '.join(_AGENTS)}")
+    return _AGENTS[stem]
 
 
 def _papers(problem: str, agent: str) -> pathlib.Path | None:
@@ -211,15 +187,6 @@ def _papers(problem: str, agent: str) -> pathlib.Path | None:
     folder = _LEARNERS / {"ppo": "ppo", "bc": "ppo", "dqn": "dqn"}.get(agent, "none")
     short = problem.removeprefix("regalloc_").removesuffix("_for_size")
     return _existing(folder / f"papers_{short}.gin")
-
-
-def _is_defined(flag: str, defined: Collection[str]) -> bool:
-    name = flag.removeprefix("--").partition("=")[0]
-    if name in defined:
-        return True
-    if name in _NEGLIGIBLE or name in ("iterations", "modules_per_iteration", "warm_start", "algorithm"):
-        return False
-    raise ValueError(f"{flag} of a setting is no flag")
 
 
 class _Translation:
@@ -232,9 +199,6 @@ class _Translation:
         chosen = self._value("train_eval.agent_config_type")
         self._agent = agent if chosen is None else peer_settings.AGENTS.get(getattr(chosen, "name", ""), "")
         self._no_effect: dict[str, list[str]] = {}
-
-    def is_set(self, key: str) -> bool:
-        return key in self._given
 
     def _value(self, key: str) -> Any:
         return peer_settings.resolved(self._given[key].value, self._macros) if key in self._given else None
@@ -262,11 +226,9 @@ class _Translation:
             else:
                 raise _refused(binding, value, "no setting here corresponds to it")
         if self._agent and (sizes := [self._value(key) for key in _SEQUENCE if self._value(key) is not None]):
-            product = 1
-            for size in sizes:
-                product *= size if isinstance(size, int) else 0
+            product = math.prod(size if isinstance(size, int) else 0 for size in sizes)
             settings.append(f"{_MINIBATCH[self._agent]} = {product}")
-        if self._agent == "ppo" and self.is_set("train_eval.moving_average_decay_rate"):
+        if self._agent == "ppo" and "train_eval.moving_average_decay_rate" in self._given:
             settings += ["PpoConfig.baseline = 'moving_average'", "PpoConfig.samples_per_module = 1"]
         notes = [f"{', '.join(keys)}: no effect, for {reason}" for reason, keys in self._no_effect.items()]
         return flags, settings, notes
@@ -275,8 +237,6 @@ class _Translation:
         self._no_effect.setdefault(reason, []).append(key)
 
     def _flags(self, name: str, value: Any, binding: Binding) -> list[str]:
-        if name == "minibatch":
-            return []
         if name == "problem":
             return [f"--problem={_named(peer_settings.PROBLEMS, value, binding)}"]
         if name == "algorithm":

@@ -37,27 +37,21 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True)
 class NoEffect:
-    """The setting changes nothing here.
+    """The setting changes nothing here."""
 
-    Attributes:
-      reason: a clause for the note; "": what it says is so anyway, and no note is given.
-      silent: values of which this is true.
-    """
-
-    reason: str = ""
-    silent: tuple[Any, ...] = ()
+    reason: str = ""  #: a clause for the note; "": what the setting says is so anyway, and no note is given.
+    silent: tuple[Any, ...] = ()  #: values of which this is true.
 
 
 @dataclasses.dataclass(frozen=True)
 class Only:
-    """Only some values are possible here. Attributes: values; reason: a clause for the refusal of others."""
+    """Only some values are possible here. Attributes: reason: a clause for the refusal of others."""
 
     values: tuple[Any, ...]
     reason: str
 
 
 Meaning = Flag | Setting | NoEffect | Only
-
 _RETURNS = "a decision's return is the improvement of its function or module, so returns need no value function"
 _STEPS = "our trainings pass over the collected decisions (epochs) instead of counting steps"
 _NORMALISED = "features are normalised by pieces of their quantiles"
@@ -65,6 +59,21 @@ _VALUE = "the value is learned by a network here, and is the constant 0 there"
 _KL = "an update ends at PpoConfig.highest_kl instead of a penalty"
 _LOGGED = "figures of every update are always recorded"
 _OPTIMIZER = Reference("tf.train.AdamOptimizer")
+_NETWORK = r"(?:QNetwork|ActorDistributionNetwork|RegAlloc\w*Network)"
+_CREATOR = r"(?:inlining|regalloc|regalloc_priority)\.config\.get_observation_processing_layer_creator"
+_POLICY_NETWORKS = tuple(
+    Reference(name)
+    for name in (
+        *("q_network.QNetwork", "actor_distribution_network.ActorDistributionNetwork"),
+        *("regalloc_network.RegAllocNetwork", "regalloc_priority_network.RegAllocPriorityNetwork"),
+        *("ActorDistributionNetwork", "QNetwork", "RegAllocNetwork"),
+    )
+)
+
+
+def _of_each(field: str) -> Setting:
+    return Setting({agent: f"{agent.capitalize()}Config.{field}" for agent in AGENTS.values()})
+
 
 _TABLE: list[tuple[str, Meaning]] = [
     (r"config_registry\.get_configuration\.implementation", Flag("problem")),
@@ -83,68 +92,35 @@ _TABLE: list[tuple[str, Meaning]] = [
     (r"train_eval\.num_modules", Flag("modules_per_iteration")),
     (r"train_eval\.warmstart_policy_dir|pretrained_policy_path", Flag("warm_start")),
     (r"train_eval\.num_iterations", NoEffect(_STEPS)),
-    (r"train_eval\.(?:batch_size|train_sequence_length)", Flag("minibatch")),
-    (r"train_eval\.deploy_policy_name", NoEffect()),
+    # Their product is the minibatch, whatever the agent (peer_arguments.py).
+    (r"train_eval\.(?:batch_size|train_sequence_length|deploy_policy_name)", NoEffect()),
     (r"train_eval\.use_random_network_distillation", Only((False,), "random network distillation is not implemented")),
     (r"RandomNetworkDistillation\.\w+", NoEffect()),
     (r"train_eval\.moving_average_decay_rate", Setting({"ppo": "PpoConfig.moving_average_decay"})),
-    (
-        r"(?:inlining|regalloc|regalloc_priority)\.config\.get_observation_processing_layer_creator\.quantile_file_dir",
-        Flag("vocabulary"),
-    ),
-    (
-        r"(?:inlining|regalloc|regalloc_priority)\.config\.get_observation_processing_layer_creator\.\w*with_\w+",
-        NoEffect(_NORMALISED, (False,)),
-    ),
+    (rf"{_CREATOR}\.quantile_file_dir", Flag("vocabulary")),
+    (rf"{_CREATOR}\.\w*with_\w+", NoEffect(_NORMALISED, (False,))),
     (
         r"create_agent\.policy_network",
-        Only(
-            tuple(
-                Reference(name)
-                for name in (
-                    "q_network.QNetwork",
-                    "actor_distribution_network.ActorDistributionNetwork",
-                    "regalloc_network.RegAllocNetwork",
-                    "regalloc_priority_network.RegAllocPriorityNetwork",
-                    "ActorDistributionNetwork",
-                    "QNetwork",
-                    "RegAllocNetwork",
-                )
-            ),
-            "LLVM's policies have no memory, and networks here are fully connected",
-        ),
+        Only(_POLICY_NETWORKS, "LLVM's policies have no memory, and networks here are fully connected"),
     ),
-    (
-        r"(?:QNetwork|ActorDistributionNetwork|RegAlloc\w*Network)\.fc_layer_params",
-        Setting(dict.fromkeys(("ppo", "bc", "dqn"), "NetworkConfig.fc_layer_params")),
-    ),
-    (
-        r"(?:QNetwork|ActorDistributionNetwork|RegAlloc\w*Network)\.dropout_layer_params",
-        NoEffect("networks have no dropout", (None, ())),
-    ),
-    (
-        r"(?:QNetwork|ActorDistributionNetwork|RegAlloc\w*Network)\.activation_fn",
-        Only((Reference("tf.keras.activations.relu"),), "hidden layers use ReLU"),
-    ),
-    (r"(?:QNetwork|ActorDistributionNetwork|RegAlloc\w*Network)\.preprocessing_combiner", NoEffect()),
+    (rf"{_NETWORK}\.fc_layer_params", Setting(dict.fromkeys(AGENTS.values(), "NetworkConfig.fc_layer_params"))),
+    (rf"{_NETWORK}\.dropout_layer_params", NoEffect("networks have no dropout", (None, ()))),
+    (rf"{_NETWORK}\.activation_fn", Only((Reference("tf.keras.activations.relu"),), "hidden layers use ReLU")),
+    (rf"{_NETWORK}\.preprocessing_combiner", NoEffect()),
     (r"ConstantValueNetwork\.\w+|PPOAgent\.value_pred_loss_coef", NoEffect(_VALUE)),
-    (
-        r"tf\.train\.AdamOptimizer\.learning_rate",
-        Setting({"ppo": "PpoConfig.learning_rate", "bc": "BcConfig.learning_rate", "dqn": "DqnConfig.learning_rate"}),
-    ),
-    (
-        r"tf\.train\.AdamOptimizer\.epsilon",
-        Setting({"ppo": "PpoConfig.adam_epsilon", "bc": "BcConfig.adam_epsilon", "dqn": "DqnConfig.adam_epsilon"}),
-    ),
+    (r"tf\.train\.AdamOptimizer\.learning_rate", _of_each("learning_rate")),
+    (r"tf\.train\.AdamOptimizer\.epsilon", _of_each("adam_epsilon")),
     (r"(?:PPOAgent|BehavioralCloningAgent|DqnAgent)\.optimizer", Only((_OPTIMIZER,), "Adam is the only optimiser")),
     (r"PPOAgent\.importance_ratio_clipping", Setting({"ppo": "PpoConfig.clip"})),
     (r"PPOAgent\.entropy_regularization", Setting({"ppo": "PpoConfig.entropy"})),
     (r"PPOAgent\.policy_l2_reg", Setting({"ppo": "PpoConfig.l2"})),
     (r"PPOAgent\.num_epochs", Setting({"ppo": "PpoConfig.epochs"})),
     (r"PPOAgent\.gradient_clipping", Setting({"ppo": "PpoConfig.gradient_clipping"})),
-    (r"PPOAgent\.(?:lambda_value|discount_factor)", NoEffect(_RETURNS, (0, 0.0))),
+    (
+        r"PPOAgent\.(?:lambda_value|discount_factor|value_function_l2_reg|shared_vars_l2_reg)",
+        NoEffect(_RETURNS, (0, 0.0)),
+    ),
     (r"PPOAgent\.(?:use_gae|use_td_lambda_return)", NoEffect(_RETURNS, (False,))),
-    (r"PPOAgent\.(?:value_function_l2_reg|shared_vars_l2_reg)", NoEffect(_RETURNS, (0, 0.0))),
     (r"PPOAgent\.value_clipping", NoEffect(_RETURNS, (None,))),
     (r"PPOAgent\.(?:normalize_rewards|normalize_observations)", NoEffect(_NORMALISED, (False,))),
     (r"PPOAgent\.reward_norm_clipping", NoEffect()),
@@ -152,10 +128,7 @@ _TABLE: list[tuple[str, Meaning]] = [
     (r"PPOAgent\.(?:log_prob_clipping|check_numerics|compute_value_and_advantage_in_train)", NoEffect()),
     (r"PPOAgent\.update_normalizers_in_train", NoEffect()),
     (r"BehavioralCloningAgent\.epsilon_greedy", NoEffect("the cloned policy is greedy")),
-    (
-        r"(?:BehavioralCloningAgent|DqnAgent)\.gradient_clipping",
-        NoEffect("DqnConfig.gradient_clipping is ours", (None,)),
-    ),
+    (r"(?:BehavioralCloning|Dqn)Agent\.gradient_clipping", NoEffect("DqnConfig.gradient_clipping is ours", (None,))),
     (r"DqnAgent\.gamma", Setting({"dqn": "DqnConfig.discount"})),
     (r"DqnAgent\.epsilon_greedy", NoEffect("exploration follows DqnConfig.temperature")),
     (
@@ -170,7 +143,6 @@ _TABLE: list[tuple[str, Meaning]] = [
     (r"QRnnNetwork\.\w+", Only((), "LLVM's policies have no memory")),
 ]
 _RULES = [(re.compile(pattern), meaning) for pattern, meaning in _TABLE]
-
 #: Beginnings of settings of ml-compiler-opt and tf-agents, known or not.
 _PEERS = re.compile(
     r"(?:compiler_opt|tf_agents|config_registry|runners|env|configs|agents|problem_config|train_eval|create_agent|inlining"

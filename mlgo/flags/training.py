@@ -8,15 +8,7 @@ from absl import flags
 
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.symbols import Demangler
-from mlgo.flags.compiling import (
-    cache_from_flags,
-    changes_from_flags,
-    clang_from_flags,
-    define_cache_flags,
-    define_compiler_flags,
-    define_module_filter,
-    executor_from_flags,
-)
+from mlgo.flags import compiling
 from mlgo.flags.help import flag_group
 from mlgo.flags.learning import configurations_from_flags, define_learning_flags, imitated_from_flags
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
@@ -40,17 +32,12 @@ flags.disclaim_key_flags()  # --help of a command lists the flags that this modu
 
 @dataclasses.dataclass(frozen=True)
 class Defaults:
-    """Defaults of a training command.
+    """Defaults of a training command."""
 
-    Attributes:
-      problems: values of --problem, the first of which is the default; (): any problem, and the flag is required.
-      corpus: label of the built-in corpora, to which "_train" and "_held_out" are added; None: a corpus is required.
-      output: name below out/ in the workspace; None: --output_dir is required.
-    """
-
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  #: values of --problem, the first is the default; (): any, and it is required.
+    #: label of the built-in corpora, to which "_train" and "_held_out" are added; None: a corpus is required.
     corpus: str | None = None
-    output: str | None = None
+    output: str | None = None  #: name below out/ in the workspace; None: --output_dir is required.
 
 
 def define_flags(defaults: Defaults) -> None:
@@ -58,34 +45,28 @@ def define_flags(defaults: Defaults) -> None:
     if not defaults.problems:
         flags.DEFINE_string("problem", None, f"What to learn: {', '.join(problem_names())}.", required=True)
     elif len(defaults.problems) > 1:
-        names = ", ".join(defaults.problems)
-        flags.DEFINE_string(
-            "problem", defaults.problems[0], f"What to learn: {names}; weights may follow, as in {_WEIGHTS_EXAMPLE}."
-        )
-        flags.register_validator(
-            "problem", lambda name: name.partition(".")[0] in defaults.problems, f"is none of {names}"
-        )
-    default = (
-        f" Default: out/{defaults.output} in the workspace; with --problem, out/PROBLEM." if defaults.output else ""
-    )
-    flags.DEFINE_string("output_dir", None, f"Folder of the run.{default}", required=not defaults.output)
-    flags.DEFINE_string(
-        "corpus",
-        None,
+        known, names = defaults.problems, ", ".join(defaults.problems)
+        text = f"What to learn: {names}; weights may follow, as in {_WEIGHTS_EXAMPLE}."
+        flags.DEFINE_string("problem", known[0], text)
+        flags.register_validator("problem", lambda name: name.partition(".")[0] in known, f"is none of {names}")
+    default = f" Default: out/{defaults.output} in the workspace; with --problem, out/PROBLEM."
+    text = f"Folder of the run.{default if defaults.output else ''}"
+    flags.DEFINE_string("output_dir", None, text, required=not defaults.output)
+    text = (
         "Corpus to learn from and to measure on; it is split as //mlgo:split_corpus does. A path, or a label, which is"
-        " built, as for --train_corpus and --held_out_corpus.",
+        " built, as for --train_corpus and --held_out_corpus."
     )
+    flags.DEFINE_string("corpus", None, text)
     train, held_out = (f"Default: {_default_part(defaults, part) or 'none'}." for part in ("train", "held_out"))
     flags.DEFINE_string("train_corpus", None, f"Corpus to learn from. {train if defaults.corpus else ''}")
     flags.DEFINE_string("held_out_corpus", None, f"Corpus to measure on; no module may be in both. {held_out}")
     if not defaults.corpus:
         flags.mark_flags_as_mutual_exclusive(["corpus", "train_corpus"], required=True)
-    flags.DEFINE_string(
-        "vocabulary", None, "Folder with FEATURE.buckets files. Default: one is made from the default trace."
-    )
-    define_compiler_flags()
-    define_module_filter("Learn only from modules")
-    define_cache_flags()
+    text = "Folder with FEATURE.buckets files. Default: one is made from the default trace."
+    flags.DEFINE_string("vocabulary", None, text)
+    compiling.define_compiler_flags()
+    compiling.define_module_filter("Learn only from modules")
+    compiling.define_cache_flags()
     define_estimation_flags()
     define_learning_flags()
 
@@ -99,24 +80,21 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0])
     configurations, policy = configurations_from_flags(problem.name)
-    imitated = imitated_from_flags(configurations.run.algorithm)
-    output = defaults.output
-    if defaults.problems and problem.name != defaults.problems[0]:
-        output = problem.name.removeprefix("regalloc_")
-    folder = locate.output_directory(FLAGS.output_dir, output or "")
+    is_default = not defaults.problems or problem.name == defaults.problems[0]
+    output = defaults.output if is_default else problem.name.removeprefix("regalloc_")
     train_corpus, held_out_corpus, split_corpus = _corpora_from_flags(defaults)
     inputs = RunInputs(
-        clang=clang_from_flags(),
+        clang=compiling.clang_from_flags(),
         train_corpus=train_corpus,
         held_out_corpus=held_out_corpus,
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
         policy=policy,
-        output=folder,
-        cache=cache_from_flags(),
-        imitated=imitated,
+        output=locate.output_directory(FLAGS.output_dir, output or ""),
+        cache=compiling.cache_from_flags(),
+        imitated=imitated_from_flags(configurations.run.algorithm),
         estimation=estimation_from_flags(problem, configurations.run.reward),
         allowed_options=tuple(FLAGS.allow_option),
-        changes=changes_from_flags(),
+        changes=compiling.changes_from_flags(),
         module_filter=FLAGS.module_filter,
         split_corpus=split_corpus,
     )
@@ -124,10 +102,7 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
 
 
 def _corpora_from_flags(defaults: Defaults) -> tuple[pathlib.Path | None, pathlib.Path | None, pathlib.Path | None]:
-    """The corpus to learn from and the one to measure on, or else the one to split.
-
-    Raises: RunError: --corpus and a part are both given.
-    """
+    """The corpus to learn from and the one to measure on, or the one to split. Raises: RunError: both are given."""
     if not FLAGS.corpus:
         return _part_from_flags(defaults, "train"), _part_from_flags(defaults, "held_out"), None
     if FLAGS.train_corpus or FLAGS.held_out_corpus:
@@ -155,7 +130,7 @@ def _train(inputs: RunInputs, configurations: Configurations) -> int:
         raise RunError(f"folder {inputs.output}", "holds a run", remedy)
     if (configurations.run.warm_start == "policy") != (inputs.policy is not None):
         raise RunError("RunSettings.warm_start", "is 'policy', and no policy is given", "Give --warm_start=FOLDER")
-    with executor_from_flags(inputs.clang, FLAGS.workers) as executor:
+    with compiling.executor_from_flags(inputs.clang, FLAGS.workers) as executor:
         run = training_run.TrainingRun(inputs, configurations, FLAGS.workers or available_cores(), executor)
         comparison = run.run()
     estimated = inputs.estimation is not None
@@ -172,15 +147,10 @@ _ESTIMATED_REWARD = f"--gin_bindings=\"RunSettings.reward='{ESTIMATED_CODE}'\""
 @flag_group("Learning")
 def define_estimation_flags() -> None:
     """Defines --size_estimator and --opt."""
-    flags.DEFINE_string(
-        "size_estimator",
-        None,
-        f"With {_ESTIMATED_REWARD}: estimator.json of //mlgo:train_size_estimator. Its estimates replace the sizes of"
-        " generated code.",
-    )
-    flags.DEFINE_string(
-        "opt", None, "With --size_estimator: LLVM's opt, of the same version as the clang. Default: //development:opt."
-    )
+    text = "estimator.json of //mlgo:train_size_estimator. Its estimates replace the sizes of generated code."
+    flags.DEFINE_string("size_estimator", None, f"With {_ESTIMATED_REWARD}: {text}")
+    text = "With --size_estimator: LLVM's opt, of the same version as the clang. Default: //development:opt."
+    flags.DEFINE_string("opt", None, text)
 
 
 def estimation_from_flags(problem: Problem, reward: str) -> Estimation | None:

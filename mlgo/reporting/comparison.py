@@ -1,17 +1,14 @@
-"""Compares policies with each other on the same code, paired by function or module.
-
-The first policy is the reference. Rows that one policy lacks are omitted for all and counted.
-"""
+"""Compares policies on the same code, paired by function or module; rows that one lacks are left out and counted."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize, summarize_totals
 from mlgo.evaluation.verdict import Verdict, corpus_verdict
-from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
+from mlgo.evaluation.weighted_sum import WeightedSum
 from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run, SideResult, larger_is_better
+from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run, SideResult, sum_of
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
 
@@ -29,7 +26,7 @@ class Contender:
     reward: str | None
     clang: str | None
     corpora: Sequence[CorpusResult]
-    policy: str = ""  #: digest of the policy; "" for the compiler's heuristic or when it was not recorded.
+    policy: str = ""  #: its digest; "" for the compiler's heuristic or when it was not recorded.
     folding: str | None = None  #: what the linker did with identical functions, "folded" or "kept"; None: no link.
 
 
@@ -37,20 +34,17 @@ class Contender:
 class Pairing:
     """The result of a contender on a corpus."""
 
-    #: corpus, contender: names.
     corpus: str
     contender: str
-    #: ratio to the default over the common rows: of linked code, of the sum of scores, or their mean.
-    against_default: RatioSummary
-    #: ratio of linked code, or mean of ratios, to the first contender, paired; None for the first.
-    against_first: RatioSummary | None
-    #: ratio of the sum of scores to the first contender's; None: for the first, or there is no sum.
-    sum_against_first: WeightedSum | None
-    #: ratio of the objects' bytes of code to the first contender's; None: for the first, or not known of both.
-    code: float | None
     linked: bool  #: whether the ratios are of linked code.
     unit: str  #: of a row, "functions" or "modules".
     left_out: int  #: rows that another contender lacks.
+    #: ratio to the default over the common rows: of linked code, of the sum of scores, or their mean.
+    against_default: RatioSummary
+    #: ratio of linked code, or mean of ratios, to the first contender, paired; None for the first, as all below.
+    against_first: RatioSummary | None = None
+    sum_against_first: WeightedSum | None = None  #: ratio of the sum of scores; None: there is no sum.
+    code: float | None = None  #: ratio of the objects' bytes of code; None: not known of both.
 
     @property
     def headline(self) -> RatioSummary | None:
@@ -80,41 +74,31 @@ def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list
     own = [contender for record in records if isinstance(record, Run) for contender in _of_run(record, name)]
     by_policy = {contender.policy: contender.corpora for contender in own if contender.policy}
     evaluated = [
-        contender
+        dataclasses.replace(each, corpora=[*each.corpora, *by_policy.get(each.policy, ())])
         for record in records
         if isinstance(record, Evaluation)
-        for contender in _of_evaluation(record, name, all_sides)
-    ]
-    evaluated = [
-        dataclasses.replace(each, corpora=[*each.corpora, *by_policy.get(each.policy, ())]) for each in evaluated
+        for each in _of_evaluation(record, name, all_sides)
     ]
     for found in (evaluated, own):
         if any(side.rows for contender in found for corpus in contender.corpora for side in corpus.sides):
             return found
-    raise RunError(
-        name,
-        "has no modules.csv or functions.csv with figures of a policy",
-        "Name the folder of //mlgo:evaluate, or of a training run that has ended",
-        ExitCode.NOTHING_PRODUCED,
-    )
+    wrong = "has no modules.csv or functions.csv with figures of a policy"
+    remedy = "Name the folder of //mlgo:evaluate, or of a training run that has ended"
+    raise RunError(name, wrong, remedy, ExitCode.NOTHING_PRODUCED)
 
 
 def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Contender]:
     sides = dict.fromkeys(side.name for corpus in record.corpora for side in corpus.sides)
     chosen = [side for side in sides if all_sides or side in record.policies]
     is_linked = any(corpus.default_linked_bytes is not None for corpus in record.corpora)
-    return [
-        Contender(
-            side if all_sides else name if len(chosen) == 1 else f"{name}:{side}",
-            record.problem,
-            record.reward,
-            record.clang,
-            [_only(corpus, side) for corpus in record.corpora],
-            record.policies.get(side, ""),
-            ("folded" if record.icf else "kept") if is_linked else None,
-        )
-        for side in chosen
-    ]
+    folding = ("folded" if record.icf else "kept") if is_linked else None
+    measured = record.problem, record.reward, record.clang
+    found = []
+    for side in chosen:
+        title = side if all_sides else name if len(chosen) == 1 else f"{name}:{side}"
+        corpora = [_only(corpus, side) for corpus in record.corpora]
+        found.append(Contender(title, *measured, corpora, record.policies.get(side, ""), folding))
+    return found
 
 
 def default_reward(problem: str) -> str | None:
@@ -128,13 +112,9 @@ def default_reward(problem: str) -> str | None:
 def _of_run(record: Run, name: str) -> list[Contender]:
     if record.held_out is None:
         return []
-    corpus = _only(record.held_out, "policy")
-    reward = default_reward(record.problem) if not record.settings.get("reward") else record.settings["reward"]
-    return [
-        Contender(
-            name, record.problem, reward, record.training["inputs"].get("clang"), [corpus], digest_of(record.policy)
-        )
-    ]
+    measured = record.problem, record.settings.get("reward") or default_reward(record.problem)
+    clang, corpora = record.training["inputs"].get("clang"), [_only(record.held_out, "policy")]
+    return [Contender(name, *measured, clang, corpora, digest_of(record.policy))]
 
 
 def _only(corpus: CorpusResult, side: str) -> CorpusResult:
@@ -146,34 +126,18 @@ def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
 
     Raises: RunError: problem, reward, compiler or corpus differ, or nothing is common.
     """
-    first = contenders[0]
     for other in contenders[1:]:
-        _refuse_other("problem", first, other, first.problem, other.problem, "evaluate both on one problem")
-        _refuse_other("reward", first, other, first.reward, other.reward, "evaluate both with one --reward")
-        _refuse_other("clang", first, other, first.clang, other.clang, "evaluate both with one compiler")
-        remedy = "evaluate both with --icf, or both without"
-        _refuse_other("linking of identical functions", first, other, first.folding, other.folding, remedy)
-    tables = [_by_corpus(contender, first) for contender in contenders]
-    common = _common(tables)
-    if not common:
-        had = "; ".join(
-            f"{contender.name} has {', '.join(table) or 'none'}" for contender, table in zip(contenders, tables)
-        )
-        raise RunError(
-            f"{len(contenders)} policies",
-            f"have no corpus in common: {had}",
-            "Evaluate them on the same corpora",
-            ExitCode.NOTHING_PRODUCED,
-        )
-    found = []
+        _refuse_other(contenders[0], other)
+    tables = [_by_corpus(contender, contenders[0]) for contender in contenders]
+    common, found = _common(tables), []
     for corpus in common:
         _refuse_other_corpora(corpus, contenders, tables)
         found += _pairings(corpus, contenders, [table[corpus] for table in tables], seed)
     if not found:
-        wrong = "have no function or module in common"
-        raise RunError(
-            f"{len(contenders)} policies", wrong, "Evaluate them on the same corpora", ExitCode.NOTHING_PRODUCED
-        )
+        had = [f"{contender.name} has {', '.join(table) or 'none'}" for contender, table in zip(contenders, tables)]
+        what = "function or module in common" if common else f"corpus in common: {'; '.join(had)}"
+        subject, remedy = f"{len(contenders)} policies", "Evaluate them on the same corpora"
+        raise RunError(subject, f"have no {what}", remedy, ExitCode.NOTHING_PRODUCED)
     return found
 
 
@@ -184,16 +148,10 @@ def left_out_corpora(contenders: Sequence[Contender]) -> list[str]:
 
 
 def worse_than(pairings: Sequence[Pairing], allowed: float) -> list[str]:
-    """ "CORPUS: NAME +0.30 %" for each contender worse than the first by more than `allowed` (0.001 is 0.1 %).
-
-    The first measure of each verdict is compared.
-    """
-    headlines = [(pairing, pairing.verdict.evidence[0].ratio) for pairing in pairings if pairing.verdict is not None]
-    return [
-        f"{pairing.corpus}: {pairing.contender} {percent_text(ratio)}"
-        for pairing, ratio in headlines
-        if ratio > 1.0 + allowed
-    ]
+    """ "CORPUS: NAME +0.30 %" where the first measure of a verdict is worse by more than `allowed` (0.001 is 0.1 %)."""
+    ratios = [(each, each.verdict.evidence[0].ratio) for each in pairings if each.verdict is not None]
+    worse = [(each, ratio) for each, ratio in ratios if ratio > 1.0 + allowed]
+    return [f"{each.corpus}: {each.contender} {percent_text(ratio)}" for each, ratio in worse]
 
 
 def _common(tables: Sequence[Mapping[str, object]]) -> list[str]:
@@ -212,102 +170,88 @@ def _by_corpus(contender: Contender, first: Contender) -> dict[str, _OfCorpus]:
     found: dict[str, _OfCorpus] = {}
     for corpus in contender.corpora:
         for side in corpus.sides:
-            found.setdefault(
-                names.get(corpus.digest, corpus.name), (corpus.digest, {row.key: row for row in side.rows}, side)
-            )
+            measured = corpus.digest, {row.key: row for row in side.rows}, side
+            found.setdefault(names.get(corpus.digest, corpus.name), measured)
     return found
 
 
-def _refuse_other(
-    what: str, first: Contender, other: Contender, expected: str | None, found: str | None, remedy: str
-) -> None:
-    # Older results record none; for them the scores under the default are compared row by row.
-    if expected is not None and found is not None and expected != found:
-        wrong = f"is of another {what} than {first.name}: {found!r} instead of {expected!r}"
-        raise RunError(other.name, wrong, f"These cannot be compared; {remedy}")
+#: (what, field of a contender, remedy) of what must be the same.
+_THE_SAME = (
+    ("problem", "problem", "evaluate both on one problem"),
+    ("reward", "reward", "evaluate both with one --reward"),
+    ("clang", "clang", "evaluate both with one compiler"),
+    ("linking of identical functions", "folding", "evaluate both with --icf, or both without"),
+)
+
+
+def _refuse_other(first: Contender, other: Contender) -> None:
+    for what, field, remedy in _THE_SAME:
+        expected, found = getattr(first, field), getattr(other, field)
+        # Older results record none; for them the scores under the default are compared row by row.
+        if expected is not None and found is not None and expected != found:
+            wrong = f"is of another {what} than {first.name}: {found!r} instead of {expected!r}"
+            raise RunError(other.name, wrong, f"These cannot be compared; {remedy}")
 
 
 def _refuse_other_corpora(
     corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, _OfCorpus]]
 ) -> None:
     digest, rows, _ = tables[0][corpus]
+    first = contenders[0].name
     for contender, table in zip(contenders[1:], tables[1:], strict=True):
         other_digest, other_rows, _ = table[corpus]
         if digest is not None and other_digest is not None and digest != other_digest:
             digests = f"{other_digest[:12]} instead of {digest[:12]}"
-            wrong = f"was measured on another content of {corpus} than {contenders[0].name}: {digests}"
+            wrong = f"was measured on another content of {corpus} than {first}: {digests}"
             raise RunError(contender.name, wrong, "Evaluate both on the same corpus")
+        wrong = f"has another default than {first} in"
         for key in rows.keys() & other_rows.keys():
             if rows[key].default_score != other_rows[key].default_score:
                 scores = f"{other_rows[key].default_score:g} instead of {rows[key].default_score:g}"
-                wrong = (
-                    f"has another default than {contenders[0].name} in {corpus}: {scores} for"
-                    f" {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
-                )
-                raise RunError(
-                    contender.name, wrong, "Evaluate both on the same corpus with the same compiler and reward"
-                )
+                said = f"{scores} for {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
+                remedy = "Evaluate both on the same corpus with the same compiler and reward"
+                raise RunError(contender.name, f"{wrong} {corpus}: {said}", remedy)
 
 
 def _pairings(corpus: str, contenders: Sequence[Contender], measured: Sequence[_OfCorpus], seed: int) -> list[Pairing]:
-    tables = [table for _, table, _ in measured]
-    common = sorted(set.intersection(*(set(table) for table in tables)))
-    everything = set.union(*(set(table) for table in tables))
+    keys = [set(table) for _, table, _ in measured]
+    common = sorted(set.intersection(*keys))
     if not common:
         return []
+    rows = [[table[key] for key in common] for _, table, _ in measured]
+    first = rows[0]
     # Linked code is compared where all contenders were linked, with the same image of the default: another linker, or a
     # module that failed, gives other images.
     linked = all(
-        table[key].linked is not None
-        and table[key].default_linked is not None
-        and table[key].default_linked == tables[0][key].default_linked
-        for table in tables
-        for key in common
+        row.linked is not None and base.default_linked is not None and row.default_linked == base.default_linked
+        for own in rows
+        for row, base in zip(own, first, strict=True)
     )
-    linked = (
-        linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)
-    )
-    found, unit = [], "functions" if any(function for _, function in common) else "modules"
-    for contender, (_, table, side) in zip(contenders, measured, strict=True):
+    linked = linked and any(row.linked for row in first) and any(row.default_linked for row in first)
+    unit = "functions" if any(function for _, function in common) else "modules"
+    found = []
+    for contender, (_, _, side), own in zip(contenders, measured, rows, strict=True):
+        pairs = list(zip(own, first, strict=True))
         if linked:
-            default = summarize_totals(_linked(table, {key: table[key].default_linked for key in common}), seed)
-            first = summarize_totals(_linked(table, {key: tables[0][key].linked for key in common}), seed)
+            default = summarize_totals({row.module: (row.linked or 0, row.default_linked or 0) for row in own}, seed)
+            mean = summarize_totals({row.module: (row.linked or 0, base.linked or 0) for row, base in pairs}, seed)
         else:
-            of_default = _sum({key: (table[key].score, table[key].default_score) for key in common}, table, seed)
-            mean = _geometric({key: table[key].ratio for key in common}, seed)
-            default = mean if of_default is None else of_default.summary
-            first = _geometric({key: table[key].ratio / tables[0][key].ratio for key in common}, seed)
-        if default is None or first is None:
+            of_default = sum_of(own, [row.default_score for row in own], seed)
+            default = of_default.summary if of_default else _geometric(own, [row.ratio for row in own], seed)
+            mean = _geometric(own, [row.ratio / base.ratio for row, base in pairs], seed)
+        if default is None or mean is None:
             return []
-        left_out = len(everything) - len(common)
-        if contender is contenders[0]:
-            found.append(Pairing(corpus, contender.name, default, None, None, None, linked, unit, left_out))
-            continue
-        sums = _sum({key: (table[key].score, tables[0][key].score) for key in common}, table, seed)
-        base = measured[0][2].object_bytes
-        code = side.object_bytes / base if side.object_bytes and base else None
-        found.append(Pairing(corpus, contender.name, default, first, sums, code, linked, unit, left_out))
+        pairing = Pairing(corpus, contender.name, linked, unit, len(set.union(*keys)) - len(common), default)
+        if contender is not contenders[0]:
+            sums, base = sum_of(own, [row.score for row in first], seed), measured[0][2].object_bytes
+            code = side.object_bytes / base if side.object_bytes and base else None
+            pairing = dataclasses.replace(pairing, against_first=mean, sum_against_first=sums, code=code)
+        found.append(pairing)
     return found
 
 
-def _linked(table: _Table, base: Mapping[tuple[str, str], int | None]) -> dict[str, tuple[float, float]]:
-    """Module -> (bytes in the linked image, those of `base`), where both are known."""
-    pairs = {key[0]: (table[key].linked, default) for key, default in base.items()}
-    return {
-        module: (own, default) for module, (own, default) in pairs.items() if own is not None and default is not None
-    }
-
-
-def _sum(scores: Mapping[tuple[str, str], tuple[float, float]], table: _Table, seed: int) -> WeightedSum | None:
-    """The sum of the first scores against that of the second ones; None: there is none."""
-    if any(score < 0.0 for pair in scores.values() for score in pair):
-        return None  # Such scores do not add up.
-    pairs = [ScorePair(*key, base, own) for key, (own, base) in scores.items()]
-    return weighted_sum(pairs, seed, larger_is_better([table[key] for key in scores]))
-
-
-def _geometric(ratios: Mapping[tuple[str, str], float], seed: int) -> RatioSummary | None:
+def _geometric(rows: Sequence[Row], ratios: Sequence[float], seed: int) -> RatioSummary | None:
     by_module: dict[str, list[float]] = {}
-    for (module, _), ratio in ratios.items():
-        by_module.setdefault(module, []).append(ratio)
+    for row, ratio in zip(rows, ratios, strict=True):
+        by_module.setdefault(row.module, []).append(ratio)
     return summarize(by_module, seed)

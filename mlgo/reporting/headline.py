@@ -1,8 +1,8 @@
 """The verdict at the top of a page: one line with one number, one interval and the worst corpus.
 
-Corpora are different projects, and adding up their scores would be a verdict on the largest one. Every corpus therefore
-counts once: the number is the geometric mean of one ratio per corpus, and its interval is over corpora
-(mlgo/evaluation/statistics.py, summarize_projects). Real programs, which are what a user runs, come before scores.
+Corpora are different projects: adding up their scores would be a verdict on the largest one. Each counts once, in the
+geometric mean of one ratio per corpus, whose interval is over corpora (summarize_projects of
+mlgo/evaluation/statistics.py). Real programs, which are what a user runs, come before scores.
 """
 
 import dataclasses
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import Claim, Evidence, Verdict, verdict, verdict_over_corpora
-from mlgo.pages.change import Change, Tone, claim_text
+from mlgo.pages.change import Tone, claim_text
 from mlgo.pages.numbers import percent_of
 from mlgo.pages.page import Card, Point
-from mlgo.reporting.results import Result, by_title, figures_of, samples
-from mlgo.reporting.titles import corpus_title
+from mlgo.reporting.records import corpus_title
+from mlgo.reporting.results import Result, by_title, change_of, figures_of, samples
 
 
 def headline(results: Sequence[Result], programs: Sequence[Card]) -> Point | None:
@@ -40,12 +40,10 @@ def line_of(prefix: str, found: Verdict, where: str | None, ending: str) -> Poin
     """The verdict in a line. Args: where: the measure in place of the evidence's own name; ending: follows it."""
     first = found.evidence[0]
     if found.claim is Claim.DISAGREEING:
-        measures = dataclasses.replace(found, code=None)
-        text = measures.sentence(figures_of)
+        text = dataclasses.replace(found, code=None).sentence(figures_of)
     else:
         reason = f" ({found.reason})" if found.reason else ""
-        shown = Change.of_ratios(first.ratio, first.low, first.high).figures
-        text = f"{claim_text(found.claim)}{reason}: {where or first.measure} {shown}"
+        text = f"{claim_text(found.claim)}{reason}: {where or first.measure} {change_of(first).figures}"
     code = "" if found.code is None else f"; code {percent_of(found.code)}"
     text = f"{text}{ending}{code}."
     return Point(Tone.of(found.claim), f"{prefix}{text}" if prefix else _capitalised(text))
@@ -86,8 +84,7 @@ def _of_programs(cards: Sequence[Card], results: Sequence[Result]) -> list[Point
 def _of_corpora(prefix: str, results: Sequence[Result]) -> Point:
     if len(results) == 1:
         (result,) = results
-        found = result.side.verdict(result.corpus.unit)
-        where = f"{result.what} on {corpus_title(result.corpus.name)}"
+        where, found = f"{result.what} on {corpus_title(result.corpus.name)}", result.side.verdict(result.corpus.unit)
         return line_of(prefix, found, where, f", {samples(result.corpus, result.side)}")
     found = verdict(_evidence(results))
     worst = max(results, key=lambda result: result.headline.geometric_mean)

@@ -1,6 +1,5 @@
 """The verdict of a page: one line, no claim that the measures or the sample do not carry; equal counts everywhere."""
 
-import json
 import unittest
 
 from mlgo.pages.change import Tone
@@ -12,9 +11,12 @@ from mlgo.reporting.testing.folder_case import FolderTestCase, verdict_of
 
 
 class VerdictTest(FolderTestCase):
+    def page(self, corpora, **more):
+        made_up.write_scores(self.folder / "e", corpora, **more)
+        return compose(self.read("e"))
+
     def test_a_mean_that_the_weighted_sum_contradicts_is_not_called_better(self):
-        made_up.write_scores(self.folder / "e", {"jq": made_up.CONTRADICTORY})
-        page = compose(self.read("e"))
+        page = self.page({"jq": made_up.CONTRADICTORY})
         self.assertIs(verdict_of(page).tone, Tone.EQUAL)
         self.assertRegex(
             verdict_of(page).text,
@@ -28,45 +30,37 @@ class VerdictTest(FolderTestCase):
         """Corpora weigh the same: adding up would be a verdict on the large one."""
         small = [(10.0, 10.0 * (0.98 + index / 1000.0)) for index in range(10)]
         large = [(1e6 * (index + 1), 1e6 * (index + 1) * 0.9) for index in range(10)]
-        corpora = {"large": large, "small": small, "other": [(10.0, 9.7)] * 9}
-        made_up.write_scores(self.folder / "e", corpora)
-        page = compose(self.read("e"))
+        page = self.page({"large": large, "small": small, "other": [(10.0, 9.7)] * 9})
         mean = r"score, weighted sum of 3 corpora of equal weight −4\.\d\d.% \(−.* … \+.*\)"
-        expected = rf"^Not known to differ: {mean}; worst small −1\.55.%\.$"
-        self.assertRegex(verdict_of(page).text, expected)
-        made_up.write_scores(self.folder / "alike", {name: [(10.0, 9.7)] * 9 for name in ("a", "b", "c")})
-        self.assertIs(verdict_of(compose(self.read("alike"))).tone, Tone.BETTER)
+        self.assertRegex(verdict_of(page).text, rf"^Not known to differ: {mean}; worst small −1\.55.%\.$")
+        alike = self.page({name: [(10.0, 9.7)] * 9 for name in ("a", "b", "c")})
+        self.assertIs(verdict_of(alike).tone, Tone.BETTER)
 
     def test_counts_have_no_arrow(self):
         """59 better and 57 worse functions show nothing, and neither do 58 and 59."""
         for better, worse in ((59, 57), (58, 59)):
-            made_up.write_scores(self.folder / "e", {"c": [(10.0, 9.0)] * better + [(10.0, 11.0)] * worse})
-            (point,) = [each for each in compose(self.read("e")).points if f"{better} are better" in each.text]
+            page = self.page({"c": [(10.0, 9.0)] * better + [(10.0, 11.0)] * worse})
+            (point,) = [each for each in page.points if f"{better} are better" in each.text]
             self.assertIs(point.tone, Tone.PLAIN)
-            self.assertNotIn("✅", summary(compose(self.read("e"))).decode())
+            self.assertNotIn("✅", summary(page).decode())
 
     def test_two_modules_are_too_small_for_a_claim(self):
-        made_up.write_scores(self.folder / "e", {"tiny": [(10.0, 8.0), (20.0, 17.0)]})
-        page = compose(self.read("e"))
+        page = self.page({"tiny": [(10.0, 8.0), (20.0, 17.0)]})
         self.assertIs(verdict_of(page).tone, Tone.EQUAL)
-        self.assertIn(
-            "Too small for a claim (only 2 modules were compared, and a claim needs 8)", verdict_of(page).text
-        )
+        expected = "Too small for a claim (only 2 modules were compared, and a claim needs 8)"
+        self.assertIn(expected, verdict_of(page).text)
         self.assertEqual([card.change.tone for card in page.cards], [Tone.EQUAL])
 
     def test_a_corpus_without_a_function_to_compare_is_no_result(self):
-        made_up.write_scores(self.folder / "e", {"empty": []})
-        self.assertEqual(verdict_of(compose(self.read("e"))).text, "There is no result on held-out code yet.")
+        page = self.page({"empty": []})
+        self.assertEqual(verdict_of(page).text, "There is no result on held-out code yet.")
 
     def test_older_results_without_sums_are_read(self):
         """The sum comes from the table; without a table a sentence says that it is missing."""
-        made_up.write_scores(self.folder / "e", {"jq": made_up.CONTRADICTORY})
-        path = self.folder / "e" / "result.json"
-        content = json.loads(path.read_text("utf-8"))
-        verdict = compose(self.read("e")).verdict
-        for name in ("weighted_sum", "modules"):
-            del content["corpora"]["jq"][name]
-        path.write_text(json.dumps(content), "utf-8")
+        verdict = self.page({"jq": made_up.CONTRADICTORY}).verdict
+        with self.edited("e/result.json") as content:
+            for name in ("weighted_sum", "modules"):
+                del content["corpora"]["jq"][name]
         self.assertEqual(compose(self.read("e")).verdict, verdict)
         (self.folder / "e" / "modules.csv").unlink()
         page = compose(self.read("e"))
@@ -75,10 +69,8 @@ class VerdictTest(FolderTestCase):
 
     def test_modules_are_counted_alike_everywhere(self):
         made_up.write_scores(self.folder / "e", {"c": [(10.0, 9.9)] * 9})
-        path = self.folder / "e" / "result.json"
-        content = json.loads(path.read_text("utf-8"))
-        content["corpora"]["c"]["modules"] = 12  # Three modules have no function with a decision.
-        path.write_text(json.dumps(content), "utf-8")
+        with self.edited("e/result.json") as content:
+            content["corpora"]["c"]["modules"] = 12  # Three modules have no function with a decision.
         page = compose(self.read("e"))
         self.assertIn("evaluated on 12 modules", page.lead)
         self.assertEqual([card.samples for card in page.cards], ["9 functions in 9 of 12 modules"])

@@ -9,8 +9,7 @@ from mlgo.pages.change import Change, Tone
 from mlgo.pages.charts import Forest, ForestRow
 from mlgo.pages.numbers import is_number, number, percent_of
 from mlgo.pages.page import Block, Card, Cell, Details, Point, Section, Table, grouped_section
-from mlgo.reporting.records import Content
-from mlgo.reporting.titles import side_title
+from mlgo.reporting.records import Content, side_title
 
 #: Program -> side -> measure -> figure.
 _Figures = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -25,36 +24,28 @@ _SIZES = {
     "executable_bytes": "executable sections",
     "file_bytes": "file",
 }
+_TOTALS = {"instructions": "instructions", "data_references": "data references"}
 _COUNTS = {
-    "instructions": "instructions",
-    "data_references": "data references",
+    **_TOTALS,
     "code_bytes": "bytes of code",
-    "loads": "loads",
-    "stores": "stores",
-    "cycles": "cycles",
+    **{name: name for name in ("loads", "stores", "cycles")},
     "cpu_seconds": "seconds of CPU time",
-    "instructions_thin_lto": "instructions, ThinLTO in the linker",
-    "data_references_thin_lto": "data references, ThinLTO in the linker",
-    "instructions_full_lto": "instructions, full LTO in the linker",
-    "data_references_full_lto": "data references, full LTO in the linker",
+    **{f"{name}_thin_lto": f"{title}, ThinLTO in the linker" for name, title in _TOTALS.items()},
+    **{f"{name}_full_lto": f"{title}, full LTO in the linker" for name, title in _TOTALS.items()},
 }
 
 #: Measures that vary between runs.
 _NOISY = ("cycles", "cpu_seconds")
-
 #: Part of a result -> its headline measure, and the title of that measure.
 _HEADLINES = {
     "size": ("code_bytes", "code"),
     "executed": ("instructions", "instructions at -Oz"),
     "run": ("instructions", "instructions"),
 }
-
 #: Part of a result -> its title, and the titles of its measures.
 _PARTS = {"size": ("Size, bytes", _SIZES), "executed": ("Execution at -Oz", _COUNTS), "run": ("Execution", _COUNTS)}
-
 #: Names of the side that others are compared with; otherwise the first side.
 _BASELINES = ("default", "packaged")
-
 #: How many symbols of a program are shown.
 _SYMBOLS = 12
 
@@ -86,11 +77,9 @@ def points(records: Sequence[Content]) -> list[Point]:
     found = []
     for record in records:
         for part, sides in (record.content.get("verdicts") or {}).items():
-            words = _HEADLINES[part][1]
-            found += [
-                Point(Tone.of(Claim(of["claim"])), f"Real programs, {words}, {side_title(side)}: {of['sentence']}.")
-                for side, of in sides.items()
-            ]
+            for side, of in sides.items():
+                text = f"Real programs, {_HEADLINES[part][1]}, {side_title(side)}: {of['sentence']}."
+                found.append(Point(Tone.of(Claim(of["claim"])), text))
     return found
 
 
@@ -106,7 +95,7 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
             blocks.append(Forest(f"{caption} programs.", rows))
     for part, (title, names) in _PARTS.items():
         figures = {program: sides for program, sides in sorted((content.get(part) or {}).items()) if sides}
-        measured = [name for name in names if _is_measured(figures, name)]
+        measured = [name for name in names if any(_values(figures, name).values())]
         if measured:
             # Only the first measure of a part is drawn; the others are tables.
             caption = f"{title}: {names[measured[0]]}, by program, in percent of {_sides(figures)[0]}."
@@ -146,55 +135,46 @@ def _programs_note(total: Mapping[str, Any]) -> str:
 
 def _cost(cost: Mapping[str, Any]) -> list[Block]:
     """Args: cost: level -> side -> measure -> ratio with its interval."""
-    return [
-        Forest(
-            f"Compile cost at {level} by measure and stage, change against the packaged compiler in percent.",
-            [
-                ForestRow(
-                    side.replace("_", " "),
-                    measure.replace("_", " "),
-                    f"{number(ratio['sources'], 0)} sources" if "sources" in ratio else "",
-                    _change(ratio, "ratio"),
-                    True,
-                )
-                for side, measures in sides.items()
-                for measure, ratio in measures.items()
-            ],
-        )
-        for level, sides in sorted(cost.items())
-    ]
+    blocks: list[Block] = []
+    for level, sides in sorted(cost.items()):
+        rows = []
+        for side, measure, ratio in ((side, *entry) for side, measures in sides.items() for entry in measures.items()):
+            samples = f"{number(ratio['sources'], 0)} sources" if "sources" in ratio else ""
+            names = side.replace("_", " "), measure.replace("_", " ")
+            rows.append(ForestRow(*names, samples, _change(ratio, "ratio"), True))
+        caption = f"Compile cost at {level} by measure and stage, change against the packaged compiler in percent."
+        blocks.append(Forest(caption, rows))
+    return blocks
 
 
 def _sides(figures: _Figures) -> list[str]:
     names = list(dict.fromkeys(side for sides in figures.values() for side in sides))
     baseline = next((name for name in _BASELINES if name in names), None)
-    return names if baseline is None else [baseline, *(name for name in names if name != baseline)]
+    return sorted(names, key=lambda name: name != baseline)
 
 
-def _value(figures: _Figures, program: str, side: str, name: str) -> float | None:
-    value = figures[program].get(side, {}).get(name)
-    return value if is_number(value) else None
-
-
-def _is_measured(figures: _Figures, name: str) -> bool:
-    return any(_value(figures, program, side, name) is not None for program in figures for side in figures[program])
+def _values(figures: _Figures, name: str) -> dict[str, dict[str, float]]:
+    """Program -> side -> figure of the measure `name`, where there is one."""
+    return {
+        program: {side: measures[name] for side, measures in sides.items() if is_number(measures.get(name))}
+        for program, sides in figures.items()
+    }
 
 
 def _measured(figures: _Figures, name: str, caption: str) -> Table:
     """A row per program, a column per side, with the change."""
     first, *others = _sides(figures)
     rows = []
-    for program in figures:
-        base = _value(figures, program, first, name)
+    for program, values in _values(figures, name).items():
+        base = values.get(first)
         cells = [Cell(program), _number_cell(base)]
-        for side in others:
-            value = _value(figures, program, side, name)
+        for value in map(values.get, others):
             if value is None or not base:
                 cells.append(_number_cell(value))
-                continue
-            # Sizes and counts are exact; what a single time is worth is unknown.
-            tone = Tone.PLAIN if name in _NOISY else _exact_tone(value, base)
-            cells.append(Cell(f"{_number(value)} ({percent_of(value / base)})", tone, True))
+            else:
+                # Sizes and counts are exact; what a single time is worth is unknown.
+                tone = Tone.PLAIN if name in _NOISY else _exact_tone(value, base)
+                cells.append(Cell(f"{_number(value)} ({percent_of(value / base)})", tone, True))
         rows.append(cells)
     return Table(caption, ("program", first, *others), rows)
 
@@ -206,12 +186,12 @@ def _exact_tone(value: float, base: float) -> Tone:
 def _drawn(figures: _Figures, name: str, caption: str) -> Forest:
     first, *others = _sides(figures)
     rows = []
-    for program in figures:
-        base = _value(figures, program, first, name)
+    for program, values in _values(figures, name).items():
+        base = values.get(first)
         for side in others:
-            if base and (value := _value(figures, program, side, name)) is not None:
-                # A single value has no interval.
-                change = Change.of_ratios(value / base, value / base, value / base)
+            if base and side in values:
+                ratio = values[side] / base
+                change = Change.of_ratios(ratio, ratio, ratio)  # A single value has no interval.
                 rows.append(ForestRow(program, side_title(side), "", change, not is_without_ml(side)))
     return Forest(caption, rows)
 
@@ -219,15 +199,10 @@ def _drawn(figures: _Figures, name: str, caption: str) -> Forest:
 def _symbols(program: str, entries: Sequence[Mapping[str, Any]]) -> Table:
     pairs = [(entry["symbol"], entry.get("default") or 0, entry.get("policy") or 0) for entry in entries]
     pairs.sort(key=lambda pair: (-abs(pair[2] - pair[1]), pair[0]))
-    rows = [
-        (
-            Cell.of_name(symbol),
-            _number_cell(before),
-            _number_cell(after),
-            Cell(number(after - before, 0, signed=True), _exact_tone(after, before), True),
-        )
-        for symbol, before, after in pairs[:_SYMBOLS]
-    ]
+    rows = []
+    for symbol, before, after in pairs[:_SYMBOLS]:
+        change = Cell(number(after - before, 0, signed=True), _exact_tone(after, before), True)
+        rows.append((Cell.of_name(symbol), _number_cell(before), _number_cell(after), change))
     columns = ("function", "default", "policy", "change")
     return Table(f"{program}: functions that changed most, bytes.", columns, rows)
 

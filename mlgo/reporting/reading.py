@@ -1,28 +1,16 @@
-"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation.
-
-A shipped policy (models/NAME) is a run whose other results lie in folders inside it.
+"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation; a shipped policy
+(models/NAME) is a run whose other results lie in folders inside it.
 """
 
+import contextlib
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.evaluation.weighted_sum import WeightedSum, weighted_sum
+from mlgo.evaluation.weighted_sum import WeightedSum
 from mlgo.reporting import tables
-from mlgo.reporting.malformed import readable
-from mlgo.reporting.records import (
-    Content,
-    CorpusResult,
-    Evaluation,
-    Kind,
-    Record,
-    Row,
-    Run,
-    SideResult,
-    larger_is_better,
-    score_pairs,
-)
+from mlgo.reporting.records import Content, CorpusResult, Evaluation, Kind, Record, Row, Run, SideResult, sum_of
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_json
@@ -32,21 +20,29 @@ from mlgo.training import figures, growth
 
 #: Folders in which results lie beside a run or an evaluation, in the order of a report.
 _INSIDE = ("evaluation", "libraries", "all_programs", "programs", "explanation")
-
 #: Seed of the intervals of sums that a result does not record.
 SEED = 1
-
 #: Kinds of a trace's modules that compiled.
 _COMPILED = ("traced", "no decisions")
-
 #: Tables and figures above this size are refused: modules.csv of 25,000 modules and ten policies has 50 MB.
 _MOST_TABLE_BYTES = 1024**3
 _REMEDY = "Run the command that wrote it again"
-
+#: What Python raises where a value has another type or size than this version writes.
+_MALFORMED = (AttributeError, KeyError, TypeError, ValueError, IndexError, ArithmeticError, RecursionError)
 _EXPECTED = (
     "Give the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs"
     " (result.json), of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
 )
+
+
+@contextlib.contextmanager
+def readable(subject: str) -> Iterator[None]:
+    """Turns errors of malformed content into a RunError about `subject`, such as "training run (out/inlining)"."""
+    try:
+        yield
+    except _MALFORMED as error:
+        says = f"lacks {error}" if isinstance(error, KeyError) else f"is not one that this version writes: {error}"
+        raise RunError(subject, says, f"{_REMEDY}, or use the version that wrote it") from error
 
 
 def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None) -> list[Record]:
@@ -68,9 +64,8 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
     if (folder / "explanation.json").is_file():
         content = _json_object(folder / "explanation.json", "explanation")
         found.append(Content(Kind.EXPLANATION, name, place, content))
-    if (folder / "result.json").is_file():
-        result = read_result(folder, name, place)
-        found += [result] if result is not None else []
+    if (folder / "result.json").is_file() and (result := read_result(folder, name, place)) is not None:
+        found.append(result)
     for inside in _INSIDE:
         # Of a policy's two measurements in programs, the one in more of them speaks.
         if (folder / inside).is_dir() and not (inside == "programs" and (folder / "all_programs").is_dir()):
@@ -79,9 +74,9 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
 
 
 def read_result(folder: pathlib.Path, name: str, place: str, with_rows: bool = True) -> Evaluation | Content | None:
-    """The result.json in `folder`; None: it is of no kind that is known here. Raises: RunError: it cannot be read.
+    """The result.json in `folder`, and the table beside it if `with_rows`; None: it is of no kind that is known here.
 
-    Args: with_rows: whether the table beside it is read too.
+    Raises: RunError: it cannot be read.
     """
     content = _json_object(folder / "result.json", "result")
     kind = content.get("kind")
@@ -101,9 +96,7 @@ def _is_run(folder: pathlib.Path) -> bool:
     if (folder / "policy" / "policy.json").is_file():
         return True
     path = folder / "configuration.json"
-    if not path.is_file():
-        return False
-    configuration = _json_object(path, "configuration of the run").get("configuration")
+    configuration = _json_object(path, "configuration of the run").get("configuration") if path.is_file() else None
     return isinstance(configuration, Mapping) and "run" in configuration
 
 
@@ -115,28 +108,17 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
         record = _json_object(record_path, "record of the policy")
         training, policy = record.get("training", {}), record.get("sha256", {})
         if not training and not (folder / "configuration.json").is_file():
-            raise RunError(
-                str(record_path),
-                "does not say how the policy was trained",
-                "Name a folder that a training run has written",
-            )
+            wrong, remedy = "does not say how the policy was trained", "Name a folder that a training run has written"
+            raise RunError(str(record_path), wrong, remedy)
     if not training:
         training = _json_object(folder / "configuration.json", "configuration of the run")
     growth.check_replaced(folder)
     with readable(f"training run ({folder})"):
         if not isinstance(training["configuration"]["run"]["problem"], str):
             raise ValueError("its problem has no name")
-        iterations, validations = _metrics(folder)
-        return Run(
-            name,
-            place,
-            training,
-            iterations,
-            validations,
-            _held_out(folder, training),
-            dict(policy),
-            _json_object(folder / TIMINGS_NAME, "timings") if (folder / TIMINGS_NAME).is_file() else {},
-        )
+        has_timings, held_out = (folder / TIMINGS_NAME).is_file(), _held_out(folder, training)
+        timings = _json_object(folder / TIMINGS_NAME, "timings") if has_timings else {}
+        return Run(name, place, training, *_metrics(folder), held_out, dict(policy), timings)
 
 
 def _metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -175,59 +157,33 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
             names = _ordered(by_kind, order.get("sides", []))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
             corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides))
-        return Evaluation(
-            name,
-            place,
-            content.get("problem"),
-            content.get("reward"),
-            content["clang"],
-            dict(policies),
-            tuple(corpora),
-            bool(content.get("icf", False)),
-            int(content["seed"]),
-        )
+        measured, seed = (content.get("problem"), content.get("reward"), content["clang"]), int(content["seed"])
+        icf = bool(content.get("icf", False))
+        return Evaluation(name, place, *measured, dict(policies), tuple(corpora), icf, seed)
 
 
 def _corpus(
     name: str, digest: str | None, content: Mapping[str, Any], sides: list[str], rows: Mapping[str, list[Row]]
 ) -> CorpusResult:
-    sums = content.get("weighted_sum", {})
+    sums, unseen = content.get("weighted_sum", {}), content.get("functions_unseen_in_training", {})
     linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
-    objects = content.get("object_code_bytes", {})
-    unseen = content.get("functions_unseen_in_training", {})
-    results = [
-        SideResult(
-            side,
-            _summary(content["all_functions"][side]),
-            _summary(unseen.get(side)),
-            _summary(linked.get(side)),
-            sizes.get(side),
-            tuple(rows[side]),
-            objects.get(side),
-            _weighted(sums.get(side), rows[side]),
-            objects.get("default"),
+    objects, results = content.get("object_code_bytes", {}), []
+    for side in sides:
+        means = _summary(content["all_functions"][side]), _summary(unseen.get(side)), _summary(linked.get(side))
+        code, weighted = objects.get(side), _weighted(sums.get(side), rows[side])
+        results.append(
+            SideResult(side, *means, sizes.get(side), tuple(rows[side]), code, weighted, objects.get("default"))
         )
-        for side in sides
-    ]
-    return CorpusResult(
-        name,
-        digest,
-        tuple(results),
-        dict(content["failed_modules"]),
-        int(content["unmatched_functions"]),
-        sizes.get("default"),
-        objects.get("default"),
-        content.get("modules"),
-    )
+    omitted = dict(content["failed_modules"]), int(content["unmatched_functions"])
+    of_default = sizes.get("default"), objects.get("default")
+    return CorpusResult(name, digest, tuple(results), *omitted, *of_default, content.get("modules"))
 
 
 def _weighted(content: Mapping[str, Any] | None, rows: Sequence[Row]) -> WeightedSum | None:
     """The recorded sum, or that of the table, because older results record none."""
     if content is not None:
         return WeightedSum.from_json(content)
-    if any(row.default_score < 0.0 or row.score < 0.0 for row in rows):
-        return None  # Such scores do not add up.
-    return weighted_sum(score_pairs(rows), SEED, larger_is_better(rows))
+    return sum_of(rows, [row.default_score for row in rows], SEED)
 
 
 def _summary(content: Mapping[str, Any] | None) -> RatioSummary | None:

@@ -11,13 +11,11 @@ from mlgo.reporting.compose import compose
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Content, Evaluation, Run
 from mlgo.reporting.testing import made_up
+from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run.exit_codes import RunError
 
 
-class ReadingTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
-
+class ReadingTest(FolderTestCase):
     def read(self, name="x", workspace=None):
         return read_folder(self.folder, name, workspace)
 
@@ -32,18 +30,14 @@ class ReadingTest(unittest.TestCase):
         for inside in ("programs", "all_programs"):
             made_up.write_programs(self.folder / inside)
         made_up.write_explanation(self.folder / "explanation")
-        found = self.read(workspace=self.folder.parent)
-        self.assertEqual(
-            [pathlib.PurePath(record.place).name for record in found[1:]],
-            ["evaluation", "libraries", "all_programs", "explanation"],
-        )
+        places = [pathlib.PurePath(record.place).name for record in self.read(workspace=self.folder.parent)]
+        self.assertEqual(places[1:], ["evaluation", "libraries", "all_programs", "explanation"])
 
     def test_a_run_is_read_with_its_settings(self):
         made_up.write_run(self.folder)
         (run,) = self.read("mine")
-        self.assertEqual(
-            (run.name, run.problem, run.chosen_iteration, len(run.iterations)), ("mine", "regalloc_eviction", 12, 12)
-        )
+        found = run.name, run.problem, run.chosen_iteration, len(run.iterations)
+        self.assertEqual(found, ("mine", "regalloc_eviction", 12, 12))
         self.assertEqual([side.name for side in run.held_out.sides], ["policy", "warm_start"])
         self.assertEqual(len(run.held_out.sides[0].rows), 27)
         self.assertEqual(run.held_out.digest, "b1" * 32)
@@ -51,9 +45,7 @@ class ReadingTest(unittest.TestCase):
     def test_an_unfinished_run_has_no_policy_and_no_result(self):
         made_up.write_run(self.folder, ended=False)
         (run,) = self.read()
-        self.assertIsNone(run.chosen_iteration)
-        self.assertIsNone(run.held_out)
-        self.assertFalse(run.policy)
+        self.assertEqual((run.chosen_iteration, run.held_out, run.policy), (None, None, {}))
 
     def test_an_incomplete_last_line_is_ignored(self):
         made_up.write_run(self.folder)
@@ -61,51 +53,44 @@ class ReadingTest(unittest.TestCase):
         path.write_bytes(path.read_bytes() + b'{"kind": "iter')
         self.assertEqual(len(self.read()[0].iterations), 12)
 
-    def test_corpora_of_an_evaluation_have_their_digests(self):
-        made_up.write_evaluation(self.folder, {"z": 0.01})
-        (evaluation,) = self.read()
-        self.assertEqual([corpus.digest for corpus in evaluation.corpora], ["a" * 64, "b" * 64])
-
     def test_sides_and_corpora_keep_the_order_in_which_they_were_given(self):
         given = {"z": 0.01, "a": 0.02}
         made_up.write_evaluation(self.folder, given, thresholds={"threshold_25": 0.01}, corpora=("beta", "alpha"))
         (evaluation,) = self.read()
-        self.assertEqual([corpus.name for corpus in evaluation.corpora], ["beta", "alpha"])
+        named = [(corpus.name, corpus.digest) for corpus in evaluation.corpora]
+        self.assertEqual(named, [("beta", "b" * 64), ("alpha", "a" * 64)])
         self.assertEqual([side.name for side in evaluation.corpora[0].sides], ["z", "a", "threshold_25"])
 
     def test_results_without_an_order_have_policies_first_and_thresholds_by_number(self):
         made_up.write_evaluation(self.folder, {"z": 0.01}, thresholds={"threshold_100": 0.0, "threshold_25": 0.01})
-        path = self.folder / "result.json"
-        content = json.loads(path.read_text("utf-8"))
-        del content["order"]
-        path.write_text(json.dumps(content), "utf-8")
+        with self.edited("result.json") as content:
+            del content["order"]
         (evaluation,) = self.read()
         self.assertEqual([side.name for side in evaluation.corpora[0].sides], ["z", "threshold_25", "threshold_100"])
 
     def test_results_before_digests_were_recorded_are_read(self):
         made_up.write_evaluation(self.folder, {"z": 0.01})
-        path = self.folder / "result.json"
-        content = json.loads(path.read_text("utf-8"))
-        for key in ("kind", "problem", "reward"):
-            del content[key]
-        for corpus in content["corpora"].values():
-            del corpus["digest"], corpus["object_code_bytes"]
-        path.write_text(json.dumps(content), "utf-8")
+        with self.edited("result.json") as content:
+            for key in ("kind", "problem", "reward"):
+                del content[key]
+            for corpus in content["corpora"].values():
+                del corpus["digest"], corpus["object_code_bytes"]
         (evaluation,) = self.read()
         self.assertEqual((evaluation.problem, evaluation.reward, evaluation.corpora[0].digest), (None, None, None))
 
     def test_a_place_is_below_the_workspace_or_only_a_name(self):
         made_up.write_run(self.folder)
-        self.assertEqual(self.read(workspace=self.folder.parent)[0].place, self.folder.name)
-        self.assertEqual(
-            self.read(workspace=self.folder.parent.parent)[0].place, f"{self.folder.parent.name}/{self.folder.name}"
-        )
-        self.assertEqual(self.read(workspace=pathlib.Path("/elsewhere"))[0].place, self.folder.name)
+        name, above = self.folder.name, self.folder.parent
+        for workspace, place in (
+            (above, name),
+            (above.parent, f"{above.name}/{name}"),
+            (pathlib.Path("/elsewhere"), name),
+        ):
+            self.assertEqual(self.read(workspace=workspace)[0].place, place)
 
     def test_an_empty_folder_and_none_are_refused(self):
-        with self.assertRaisesRegex(
-            RunError, "holds no result that a report can show. Give the folder of a training run"
-        ):
+        message = "holds no result that a report can show. Give the folder of a training run"
+        with self.assertRaisesRegex(RunError, message):
             self.read()
         with self.assertRaisesRegex(RunError, "is not a folder"):
             read_folder(self.folder / "absent", "x", None)
@@ -136,7 +121,6 @@ class ReadingTest(unittest.TestCase):
     def test_values_of_other_types_are_one_sentence(self):
         """Reading does not look at every value; what fails later names the results too."""
         made_up.write_everything(self.folder)
-        texts = {path: path.read_text("utf-8") for path in self.folder.rglob("*.json")}
         for place, changed in (
             (("policy/policy.json", "training", "inputs", "train_corpus"), 3),
             (("policy/policy.json", "training", "configuration", "run", "algorithm"), ["ppo"]),
@@ -145,14 +129,14 @@ class ReadingTest(unittest.TestCase):
             (("evaluation/result.json", "seed"), [1]),
         ):
             name, *keys, last = place
-            content = inner = json.loads(texts[self.folder / name])
-            for key in keys:
-                inner = inner[key]
-            inner[last] = changed
+            text = (self.folder / name).read_text("utf-8")
+            with self.edited(name) as inner:
+                for key in keys:
+                    inner = inner[key]
+                inner[last] = changed
             with self.subTest(place), self.assertRaisesRegex(RunError, "^[^\n]*Run the command that wrote it again"):
-                (self.folder / name).write_text(json.dumps(content), "utf-8")
                 html(compose(self.read()))
-            (self.folder / name).write_text(texts[self.folder / name], "utf-8")
+            (self.folder / name).write_text(text, "utf-8")
         html(compose(self.read()))
 
     def test_pipes_and_huge_tables_are_not_read(self):

@@ -5,20 +5,19 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.sides import side_and_cost, threshold_of
 from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import Verdict, corpus_verdict
-from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum
+from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
     """One function, or a module as a whole (`function` is ""), under a policy and under the compiler's default."""
 
-    #: module, function: names, untrusted text.
-    module: str
+    module: str  #: a name, untrusted text.
     function: str
-    #: default_score, score: under the default and under the policy.
-    default_score: float
+    default_score: float  #: under the default.
     score: float
     ratio: float  #: of the two; below 1 is better.
     #: default_linked, linked: bytes of the module's code in the linked image; None: nothing was linked.
@@ -35,8 +34,12 @@ def larger_is_better(rows: Sequence[Row]) -> bool:
     return any((row.score > row.default_score) == (row.ratio < 1.0) for row in rows if row.ratio != 1.0)
 
 
-def score_pairs(rows: Sequence[Row]) -> list[ScorePair]:
-    return [ScorePair(row.module, row.function, row.default_score, row.score) for row in rows]
+def sum_of(rows: Sequence[Row], base: Sequence[float], seed: int) -> WeightedSum | None:
+    """The sum of the rows' scores against that of `base`; None: there is none, as of scores that do not add up."""
+    if any(row.score < 0.0 for row in rows) or any(score < 0.0 for score in base):
+        return None
+    pairs = [ScorePair(row.module, row.function, other, row.score) for row, other in zip(rows, base, strict=True)]
+    return weighted_sum(pairs, seed, larger_is_better(rows))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,9 +59,8 @@ class SideResult:
 
     def verdict(self, unit: str) -> Verdict:
         """What is known of the side, and by which measures. Args: unit: of a row."""
-        code = None
-        if self.object_bytes is not None and self.default_object_bytes:
-            code = self.object_bytes / self.default_object_bytes
+        own, base = self.object_bytes, self.default_object_bytes
+        code = own / base if own is not None and base else None
         return corpus_verdict(unit, self.mean, self.weighted, self.linked, code)
 
     @property
@@ -127,19 +129,16 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """The result of //mlgo:evaluate; None: not recorded.
-
-    Attributes: policies: digest by name; icf: whether the linker folded identical functions.
-    """
+    """The result of //mlgo:evaluate; None: not recorded."""
 
     name: str
     place: str
     problem: str | None
     reward: str | None
     clang: str
-    policies: Mapping[str, str]
+    policies: Mapping[str, str]  #: digest by name.
     corpora: Sequence[CorpusResult]
-    icf: bool
+    icf: bool  #: whether the linker folded identical functions.
     seed: int
 
     def corpus(self, name: str) -> CorpusResult:
@@ -158,12 +157,28 @@ class Kind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """Another result. Attributes: kind: what wrote it; content: of its JSON file; any part may be missing."""
+    """Another result."""
 
     kind: Kind
     name: str
     place: str
-    content: Mapping[str, Any]
+    content: Mapping[str, Any]  #: of its JSON file; any part may be missing.
 
 
 Record = Run | Evaluation | Content
+
+
+def corpus_title(name: str) -> str:
+    """ "llvm held out" for "llvm_held_out"."""
+    return name.replace("_", " ")
+
+
+def side_title(name: str) -> str:
+    """Such as "-inline-threshold=25" for "threshold_25"; of a side with a cost, the words say which and where."""
+    if (threshold := threshold_of(name)) is not None:
+        return f"-inline-threshold={threshold}"
+    if (parts := side_and_cost(name)) is not None:
+        side, cost = parts
+        where = " in all functions" if cost.everywhere else ""
+        return f"{side_title(side)}, callee-saved registers cost {cost.value}{where}"
+    return name.replace("_", " ")

@@ -26,61 +26,22 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.tabular import markdown_text
 
 # JSON of the names that results of programs and explanations have, in every wrong place.
-_CONTENT = strategies.dictionaries(
-    strategies.sampled_from(
-        [
-            "size",
-            "run",
-            "totals",
-            "cost",
-            "symbols",
-            "left_out",
-            "importance",
-            "examples",
-            "differs_from_heuristic",
-            "decisions",
-        ]
+_OUTER = "size run totals cost symbols left_out importance examples differs_from_heuristic decisions".split()
+_INNER = (
+    "size run default policy code_bytes instructions geometric_mean low high ratio worst symbol share changed_decisions"
+    " features adds feature programs sources"
+).split()
+_SCALARS = strategies.none() | strategies.booleans() | strategies.integers(-3, 10**6)
+_SCALARS |= strategies.floats(allow_nan=False) | strategies.just("<i>")
+_VALUES = strategies.recursive(
+    _SCALARS,
+    lambda inner: (
+        strategies.lists(inner, max_size=3)
+        | strategies.dictionaries(strategies.sampled_from(_INNER), inner, max_size=4)
     ),
-    strategies.recursive(
-        strategies.none()
-        | strategies.booleans()
-        | strategies.integers(-3, 10**6)
-        | strategies.floats(allow_nan=False)
-        | strategies.just("<i>"),
-        lambda inner: (
-            strategies.lists(inner, max_size=3)
-            | strategies.dictionaries(
-                strategies.sampled_from(
-                    [
-                        "size",
-                        "run",
-                        "default",
-                        "policy",
-                        "code_bytes",
-                        "instructions",
-                        "geometric_mean",
-                        "low",
-                        "high",
-                        "ratio",
-                        "worst",
-                        "symbol",
-                        "share",
-                        "changed_decisions",
-                        "features",
-                        "adds",
-                        "feature",
-                        "programs",
-                        "sources",
-                    ]
-                ),
-                inner,
-                max_size=4,
-            )
-        ),
-        max_leaves=12,
-    ),
-    max_size=4,
+    max_leaves=12,
 )
+_CONTENT = strategies.dictionaries(strategies.sampled_from(_OUTER), _VALUES, max_size=4)
 
 
 class _Outline(html.parser.HTMLParser):
@@ -144,25 +105,11 @@ class PageTest(unittest.TestCase):
         self.assertEqual(len(ids), len(set(ids)))
 
     def test_it_has_every_part(self):
-        anchors = [section.anchor for section in self.page.sections]
-        self.assertEqual(
-            anchors,
-            ["result", "regressions", "programs", "training", "learning", "explanation", "failures", "provenance"],
-        )
-        for expected in (
-            "Better",
-            "alpha",
-            "-inline-threshold=15",
-            "feature_0",
-            "broken.cpp",
-            "timeout",
-            "PPO",
-            "b1" * 32,
-            "KL divergence",
-            "box2d",
-            "123 times inline instead of keep",
-            "callee_users 1 (+2.25)",
-        ):
+        anchors = " ".join(section.anchor for section in self.page.sections)
+        self.assertEqual(anchors, "result regressions programs training learning explanation failures provenance")
+        words = ["Better", "alpha", "-inline-threshold=15", "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32]
+        words += ["KL divergence", "box2d", "123 times inline instead of keep", "callee_users 1 (+2.25)"]
+        for expected in words:
             self.assertIn(expected, self.text)
 
     def test_names_are_text(self):
@@ -171,11 +118,8 @@ class PageTest(unittest.TestCase):
         self.assertNotIn("script", self.outline.tags)
 
     def test_it_loads_nothing_and_runs_nothing(self):
-        references = [
-            value
-            for name, value in self.outline.attributes
-            if name in ("src", "href", "xlink:href", "action", "data", "srcset")
-        ]
+        names = ("src", "href", "xlink:href", "action", "data", "srcset")
+        references = [value for name, value in self.outline.attributes if name in names]
         self.assertEqual([value for value in references if not value.startswith("#") and value != "data:,"], [])
         self.assertEqual([name for name, _ in self.outline.attributes if name.startswith("on") or name == "style"], [])
         self.assertNotRegex(self.html.decode(), r"url\(|@import|https?://")
@@ -215,6 +159,10 @@ class PageTest(unittest.TestCase):
 
 
 class OtherPagesTest(FolderTestCase):
+    def page(self, name, better):
+        made_up.write_evaluation(self.folder / name, {"p": better})
+        return compose(self.read(name))
+
     def test_an_unfinished_run_is_reported_as_unfinished(self):
         made_up.write_run(self.folder / "young", ended=False)
         page = compose(self.read("young"))
@@ -223,15 +171,13 @@ class OtherPagesTest(FolderTestCase):
         self.assertEqual(_outline(html_of(page)).faults, [])
 
     def test_a_worse_policy_is_called_worse(self):
-        made_up.write_evaluation(self.folder / "bad", {"p": -0.05})
-        page = compose(self.read("bad"))
+        page = self.page("bad", -0.05)
         self.assertIs(verdict_of(page).tone, Tone.WORSE)
         self.assertTrue(verdict_of(page).text.startswith("Worse: "))
         self.assertTrue(summary(page).decode().splitlines()[2].startswith("❌ **Worse"))
 
     def test_the_default_itself_is_not_known_to_differ(self):
-        made_up.write_evaluation(self.folder / "same", {"p": 0.0})
-        page = compose(self.read("same"))
+        page = self.page("same", 0.0)
         self.assertIs(verdict_of(page).tone, Tone.EQUAL)
         self.assertTrue(all(card.change.verdict == "not known to differ" for card in page.cards))
         self.assertIn("No regression.", html_of(page).decode())
@@ -273,8 +219,7 @@ class OtherPagesTest(FolderTestCase):
             document(page)
 
     def test_markdown_escapes_names(self):
-        made_up.write_evaluation(self.folder / "e", {"p": -0.05})
-        text = summary(compose(self.read("e"))).decode()
+        text = summary(self.page("e", -0.05)).decode()
         self.assertEqual(markdown_text("<b>|`[a](b)*_"), "\\<b\\>\\|\\`\\[a\\](b)\\*\\_")
         worst = text[text.index("<details>") :].splitlines()[2:-4]
         self.assertIn("lib/_Z1f<script>", text)

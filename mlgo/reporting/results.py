@@ -12,21 +12,8 @@ from mlgo.evaluation.verdict import Claim, Evidence
 from mlgo.pages.change import Change, Tone
 from mlgo.pages.charts import Forest, ForestRow
 from mlgo.pages.numbers import number, percent_of
-from mlgo.pages.page import (
-    COMMANDS,
-    Block,
-    Card,
-    Cell,
-    Details,
-    Group,
-    Paragraph,
-    Point,
-    Section,
-    Table,
-    grouped_section,
-)
-from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
-from mlgo.reporting.titles import corpus_title, side_title
+from mlgo.pages.page import COMMANDS, Block, Card, Cell, Details, Paragraph, Point, Section, Table, grouped_section
+from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult, corpus_title, side_title
 
 #: How many of the worst rows are shown of each result.
 WORST = 15
@@ -56,22 +43,19 @@ class Result:
 
 
 def results_of(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> list[Result]:
-    """Every policy on every corpus of the evaluations, and the held-out results of runs without an evaluation.
-
-    An evaluation of the same name replaces a run's own result, because it covers more code.
-    """
-    found = []
-    for evaluation in evaluations:
-        for corpus in evaluation.corpora:
-            for side in corpus.sides:
-                if side.name in evaluation.policies and side.headline is not None:
-                    found.append(Result(evaluation, corpus, side, _title(evaluation, side.name, evaluations, runs)))
+    """Every policy on every corpus of the evaluations, and the held-out result, of less code, of runs without one."""
+    found = [
+        Result(evaluation, corpus, side, _title(evaluation, side.name, evaluations, runs))
+        for evaluation in evaluations
+        for corpus in evaluation.corpora
+        for side in corpus.sides
+        if side.name in evaluation.policies
+    ]
     for run in runs:
         if run.held_out is not None and run.name not in {evaluation.name for evaluation in evaluations}:
-            for side in run.held_out.sides:
-                if side.name == "policy" and side.headline is not None:
-                    found.append(Result(run, run.held_out, side, run.name))
-    return found
+            sides = [side for side in run.held_out.sides if side.name == "policy"]
+            found += [Result(run, run.held_out, side, run.name) for side in sides]
+    return [result for result in found if result.side.headline is not None]
 
 
 def _title(evaluation: Evaluation, side: str, evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> str:
@@ -88,89 +72,67 @@ def cards(results: Sequence[Result]) -> list[Card]:
         title = f"{result.title}: {corpus_title(result.corpus.name)}" if several else corpus_title(result.corpus.name)
         known = result.side.verdict(result.corpus.unit)
         first = known.evidence[0]
-        change = Change.of_ratios(first.ratio, first.low, first.high, known.claim)
-        found.append(Card(title, change, result.what, samples(result.corpus, result.side)))
+        found.append(Card(title, change_of(first, known.claim), result.what, samples(result.corpus, result.side)))
     return found
 
 
-def points(results: Sequence[Result], seed: int) -> list[Point]:
+def points(results: Sequence[Result], seed: int) -> Iterator[Point]:
     """Arguments for and against each policy."""
-    found = []
-    several = len(by_title(results)) > 1
-    for title, of_policy in by_title(results).items():
-        prefix = f"{title}: " if several else ""
-        found += [Point(point.tone, prefix + point.text) for point in _points(of_policy, seed)]
-    return found
+    policies = by_title(results)
+    for title, of_policy in policies.items():
+        for point in _points(of_policy, seed):
+            yield Point(point.tone, f"{title}: {point.text}" if len(policies) > 1 else point.text)
 
 
 def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
     for result in results:
-        yield from _disagreement(result)
+        verdict = result.side.verdict(result.corpus.unit)
+        if verdict.claim is Claim.DISAGREEING:
+            yield Point(Tone.EQUAL, f"{corpus_title(result.corpus.name)}: {verdict.sentence(figures_of)}.")
         yield from _against_thresholds(result, seed)
     means = [result.side.mean for result in results if result.side.mean is not None]
     unit, total = results[0].corpus.unit, sum(mean.functions for mean in means)
     if total:
         # Counts have no interval, so they have no tone.
         better, worse = sum(mean.better for mean in means), sum(mean.worse for mean in means)
-        yield Point(
-            Tone.PLAIN,
-            f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the rest equal.",
-        )
-    rows = [row for result in results for row in result.side.rows]
+        signs = f"{number(better, 0)} are better, {number(worse, 0)} worse, the rest equal"
+        yield Point(Tone.PLAIN, f"Of {number(total, 0)} {unit}, {signs}.")
+    rows = [row for result in results for row in result.side.rows if row.ratio > 1.0]
     if rows:
         worst = max(rows, key=lambda row: row.ratio)
-        if worst.ratio > 1.0:
-            name = worst.function or worst.module
-            yield Point(Tone.PLAIN, f"The worst regression is {percent_of(worst.ratio)} in {recognisable(name)}.")
+        name = recognisable(worst.function or worst.module)
+        yield Point(Tone.PLAIN, f"The worst regression is {percent_of(worst.ratio)} in {name}.")
     if failed := sum(len(result.corpus.failed) for result in results):
         yield Point(Tone.PLAIN, f"{failed} modules failed to compile on one side and are omitted on all sides.")
 
 
-def _disagreement(result: Result) -> Iterator[Point]:
-    """The measures of one corpus, where they contradict each other."""
-    found = result.side.verdict(result.corpus.unit)
-    if found.claim is Claim.DISAGREEING:
-        said = found.sentence(figures_of)
-        yield Point(Tone.EQUAL, f"{corpus_title(result.corpus.name)}: {said}.")
-
-
 def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
     """Against the best -inline-threshold on the same corpus, paired by module."""
-    others = [
-        (side.linked.geometric_mean, side) for side in result.corpus.sides if threshold_of(side.name) and side.linked
-    ]
+    sides = [side for side in result.corpus.sides if threshold_of(side.name)]
+    others = [(side.linked.geometric_mean, side) for side in sides if side.linked]
     if not others or result.side.linked is None:
         return
     _, best = min(others, key=lambda entry: entry[0])
-    of_default = {row.module: row.linked for row in best.rows if row.linked is not None}
-    pairs = {
-        row.module: (row.linked, of_default[row.module])
-        for row in result.side.rows
-        if row.linked is not None and row.module in of_default
-    }
+    own, base = (
+        {row.module: row.linked for row in side.rows if row.linked is not None} for side in (result.side, best)
+    )
+    pairs = {module: (size, base[module]) for module, size in own.items() if module in base}
     paired = summarize_totals(pairs, seed) if pairs else None
     if paired is not None:
-        change, threshold = Change.of(paired), threshold_of(best.name)
-        text = (
-            f"On {corpus_title(result.corpus.name)}, against the best threshold (-inline-threshold={threshold}), paired"
-        )
-        yield Point(change.tone, f"{text} by module: {change.figures}: {change.verdict}.")
+        change, named = Change.of(paired), f"-inline-threshold={threshold_of(best.name)}"
+        text = f"On {corpus_title(result.corpus.name)}, against the best threshold ({named}), paired by module"
+        yield Point(change.tone, f"{text}: {change.figures}: {change.verdict}.")
 
 
 def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> Section | None:
     """Every side on every corpus, with intervals; None: there is nothing."""
-    blocks: list[Block] = []
-    owners: list[tuple[Run | Evaluation, Sequence[CorpusResult]]] = [(each, each.corpora) for each in evaluations]
-    owners += [(run, [run.held_out]) for run in runs if run.held_out is not None]
-    for owner, corpora in owners:
-        own = _evaluation_blocks(owner, corpora)
-        if len(owners) > 1:
-            where = "evaluation" if isinstance(owner, Evaluation) else "held-out result of the training run"
-            own = [Group(f"{owner.name}, {where}", own)]
-        blocks += own
-    if not blocks:
-        return None
-    return Section("result", "Result by corpus", "Result", [Paragraph(_HOW_TO_READ), *blocks])
+    groups = [(f"{each.name}, evaluation", _evaluation_blocks(each.policies, each.corpora)) for each in evaluations]
+    for run in runs:
+        if run.held_out is not None:
+            blocks = _evaluation_blocks(("policy",), [run.held_out])
+            groups.append((f"{run.name}, held-out result of the training run", blocks))
+    found = grouped_section("result", "Result by corpus", "Result", groups)
+    return found and dataclasses.replace(found, blocks=[Paragraph(_HOW_TO_READ), *found.blocks])
 
 
 _HOW_TO_READ = (
@@ -187,43 +149,31 @@ _NO_SUM = (
 )
 
 
-def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult]) -> list[Block]:
-    policies = owner.policies if isinstance(owner, Evaluation) else ("policy",)
-    linked = any(side.linked for corpus in corpora for side in corpus.sides)
-    blocks: list[Block] = []
-    if linked:
-        blocks.append(_forest("Code bytes in the linked image.", corpora, policies, lambda side: side.linked))
-    unit = corpora[0].unit if corpora else "modules"
-    means = _forest(f"Geometric mean over {unit}.", corpora, policies, lambda side: side.mean)
-    blocks.append(Details(f"By {unit.removesuffix('s')} instead of by image", [means]) if linked else means)
-    sides = [side for corpus in corpora for side in corpus.sides]
+def _evaluation_blocks(policies: Collection[str], corpora: Sequence[CorpusResult]) -> list[Block]:
+    def forest(caption: str, summary_of: Callable[[SideResult], RatioSummary | None]) -> Block:
+        rows = [
+            ForestRow.of(corpus_title(corpus.name), side_title(side.name), summary, side.name in policies)
+            for corpus in corpora
+            for side in corpus.sides
+            if (summary := summary_of(side)) is not None
+        ]
+        return Forest(caption, rows)
+
+    unit, sides = corpora[0].unit if corpora else "modules", [side for corpus in corpora for side in corpus.sides]
+    means = forest(f"Geometric mean over {unit}.", lambda side: side.mean)
+    blocks: list[Block] = [means]
+    if any(side.linked for side in sides):
+        by_image = forest("Code bytes in the linked image.", lambda side: side.linked)
+        blocks = [by_image, Details(f"By {unit.removesuffix('s')} instead of by image", [means])]
     if any(side.weighted for side in sides):
         caption = f"Weighted sum: the sum of the scores of all {unit}, which counts each by its score."
-        blocks.append(
-            _forest(caption, corpora, policies, lambda side: side.weighted.summary if side.weighted else None)
-        )
+        blocks.append(forest(caption, lambda side: side.weighted.summary if side.weighted else None))
     elif any(side.mean for side in sides):
         blocks.append(Paragraph(_NO_SUM))
     if any(side.unseen != side.mean for side in sides if side.unseen is not None):
         caption = "Only functions whose names do not occur in the training corpus."
-        blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
-    blocks.append(Details("The same figures as a table", [_figures(corpora)]))
-    return blocks
-
-
-def _forest(
-    caption: str,
-    corpora: Sequence[CorpusResult],
-    policies: Collection[str],
-    summary_of: Callable[[SideResult], RatioSummary | None],
-) -> Block:
-    rows = [
-        ForestRow.of(corpus_title(corpus.name), side_title(side.name), summary, side.name in policies)
-        for corpus in corpora
-        for side in corpus.sides
-        if (summary := summary_of(side)) is not None
-    ]
-    return Forest(caption, rows)
+        blocks.append(forest(caption, lambda side: side.unseen))
+    return [*blocks, Details("The same figures as a table", [_figures(corpora)])]
 
 
 def _figures(corpora: Sequence[CorpusResult]) -> Table:
@@ -264,26 +214,12 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
     rows = []
     by_function = any(row.function for _, row in worst)
     for result, row in worst:
-        name = [Cell.of_name(row.module), *([Cell.of_name(row.function)] if by_function else [])]
-        rows.append(
-            (
-                *name,
-                Cell(corpus_title(result.corpus.name)),
-                Cell.of_ratio(row.ratio),
-                Cell(score_text(row.default_score), number=True),
-                Cell(score_text(row.score), number=True),
-                Cell(reproduce(result, row), code=True, folded=COMMANDS),
-            )
-        )
-    columns = (
-        "module",
-        *(("function",) if by_function else ()),
-        "corpus",
-        "change",
-        "default",
-        "policy",
-        "to reproduce",
-    )
+        names = [Cell.of_name(row.module), *([Cell.of_name(row.function)] if by_function else [])]
+        scores = (Cell(score_text(score), number=True) for score in (row.default_score, row.score))
+        commands = Cell(reproduce(result, row), code=True, folded=COMMANDS)
+        rows.append((*names, Cell(corpus_title(result.corpus.name)), Cell.of_ratio(row.ratio), *scores, commands))
+    names_of = ("module", "function") if by_function else ("module",)
+    columns = (*names_of, "corpus", "change", "default", "policy", "to reproduce")
     return Table("Scores under the default and under the policy; largest increase first.", columns, rows)
 
 
@@ -293,11 +229,9 @@ def reproduce(result: Result, row: Row) -> str:
     again = [*problem, f"--module_filter=^{re.escape(row.module)}$", "--output_dir=out/evaluation_of_one"]
     why = [*problem, f"--module={row.module}", *([f"--function={row.function}"] if row.function else [])]
     # A page names no folder of this machine.
-    folders = ['--policy="$POLICY"', '--corpus="$CORPUS"']
+    folders = '--policy="$POLICY" --corpus="$CORPUS"'
     commands = (("evaluate", again), ("explain", why))
-    return "\n".join(
-        " ".join([f"./bazelw run //mlgo:{name} --", *folders, *map(shlex.quote, words)]) for name, words in commands
-    )
+    return "\n".join(f"./bazelw run //mlgo:{name} -- {folders} {shlex.join(words)}" for name, words in commands)
 
 
 def samples(corpus: CorpusResult, side: SideResult) -> str:
@@ -311,11 +245,14 @@ def samples(corpus: CorpusResult, side: SideResult) -> str:
     return f"{number(headline.functions, 0)} functions in {modules}"
 
 
+def change_of(measured: Evidence, claim: Claim | None = None) -> Change:
+    return Change.of_ratios(measured.ratio, measured.low, measured.high, claim)
+
+
 def figures_of(measured: Evidence) -> str:
     """ "−1.40 %, −2.10 … −0.70"; "−1.40 %" where the interval has no width."""
-    change = Change.of_ratios(measured.ratio, measured.low, measured.high)
-    width = measured.high - measured.low
-    return f"{change.percent_text}, {change.interval_text}" if width else change.percent_text
+    change = change_of(measured)
+    return f"{change.percent_text}, {change.interval_text}" if measured.high != measured.low else change.percent_text
 
 
 def score_text(score: float) -> str:

@@ -9,7 +9,6 @@ from mlgo.reporting.records import Row
 from mlgo.run.exit_codes import RunError
 
 _REMEDY = "Run the command that wrote it again"
-
 #: C++ symbols can exceed the 128 KiB that Python's csv allows for a field by default.
 _LONGEST_FIELD = 16 * 1024 * 1024
 
@@ -19,8 +18,7 @@ def functions_table(content: bytes, read: str) -> dict[str, list[Row]]:
     lines = _lines(content, read, ("module", "function", "default_score", "seen_in_training"))
     found: dict[str, list[Row]] = {}
     for number, line in lines:
-        sides = [column.removesuffix("_ratio") for column in line if column.endswith("_ratio")]
-        for side in sides:
+        for side in [column.removesuffix("_ratio") for column in line if column.endswith("_ratio")]:
             values = (line.get(f"{side}_score", ""), line[f"{side}_ratio"])
             found.setdefault(side, []).append(_row(line, *values, read, number))
     return found
@@ -29,9 +27,8 @@ def functions_table(content: bytes, read: str) -> dict[str, list[Row]]:
 def modules_table(content: bytes, read: str) -> dict[tuple[str, str], list[Row]]:
     """modules.csv of an evaluation: (corpus, side) -> rows. Raises: RunError: it is no such table."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for number, line in _lines(
-        content, read, ("corpus", "policy", "module", "function", "default_score", "score", "ratio")
-    ):
+    columns = ("corpus", "policy", "module", "function", "default_score", "score", "ratio")
+    for number, line in _lines(content, read, columns):
         row = _row(line, line["score"], line["ratio"], read, number)
         found.setdefault((line["corpus"], line["policy"]), []).append(row)
     return found
@@ -58,26 +55,13 @@ def _lines(content: bytes, read: str, columns: Sequence[str]) -> Iterable[tuple[
 
 
 def _row(line: Mapping[str, str], score: str, ratio: str, read: str, number: int) -> Row:
+    where, sizes = f"{read}, line {number}", (line.get(name) for name in ("default_linked_bytes", "linked_bytes"))
     try:
-        row = Row(
-            line["module"],
-            line["function"],
-            float(line["default_score"]),
-            float(score),
-            float(ratio),
-            _bytes(line.get("default_linked_bytes", "")),
-            _bytes(line.get("linked_bytes", "")),
-        )
+        scores = float(line["default_score"]), float(score), float(ratio)
+        row = Row(line["module"], line["function"], *scores, *(int(size) if size else None for size in sizes))
     except ValueError as error:
-        raise RunError(f"{read}, line {number}", f"holds a value that is not a number: {error}", _REMEDY) from error
+        raise RunError(where, f"holds a value that is not a number: {error}", _REMEDY) from error
     if not (row.ratio > 0 and all(map(math.isfinite, (row.default_score, row.score, row.ratio)))):
-        raise RunError(
-            f"{read}, line {number}",
-            f"holds the ratio {row.ratio} of scores {row.score} and {row.default_score}",
-            _REMEDY,
-        )
+        wrong = f"holds the ratio {row.ratio} of scores {row.score} and {row.default_score}"
+        raise RunError(where, wrong, _REMEDY)
     return row
-
-
-def _bytes(text: str) -> int | None:
-    return int(text) if text else None

@@ -91,12 +91,9 @@ def _corpus(counts: Mapping[str, Any] | None, identity: str | None) -> str:
     if not counts:
         return f"corpus {digest(identity)}"
     traced, idle = counts.get("traced", 0), counts.get("no decisions", 0)
-    with_decisions = f", {number(traced, 0)} of them with decisions" if idle else ""
+    modules = f"{number(traced + idle, 0)} modules" + (f", {number(traced, 0)} of them with decisions" if idle else "")
     decisions = number(counts.get("decisions", 0), 0)
-    return (
-        f"{number(traced + idle, 0)} modules{with_decisions}, {decisions} decisions of the default;"
-        f" corpus {digest(identity)}"
-    )
+    return f"{modules}, {decisions} decisions of the default; corpus {digest(identity)}"
 
 
 def learning_section(runs: Sequence[Run]) -> Section | None:
@@ -126,23 +123,19 @@ def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> 
             rows.append((owner.name, f"compared: {corpus.name}", len(corpus.failed), ""))
             left_out += [(owner.name, corpus.name, module, why) for module, why in sorted(corpus.failed.items())]
             if corpus.unmatched:
-                rows.append(
-                    (owner.name, f"{corpus.name}: functions without a decision on one side", corpus.unmatched, "")
-                )
+                where = f"{corpus.name}: functions without a decision on one side"
+                rows.append((owner.name, where, corpus.unmatched, ""))
     if not rows:
         return None
-    if not any(count for _, _, count, _ in rows):
-        return Section("failures", "Failures", "Failures", [Paragraph("No compile failed; no module was left out.")])
-    cells = [
-        (Cell(name), Cell(where), Cell(number(count, 0), number=True), Cell(kinds))
-        for name, where, count, kinds in rows
-    ]
-    blocks: list[Block] = [Table("Failed compiles and omitted modules.", ("policy", "stage", "count", "kinds"), cells)]
-    if left_out:
-        named = [
-            (Cell(owner), Cell(corpus), Cell.of_name(module), Cell(why)) for owner, corpus, module, why in left_out
-        ]
-        blocks.append(Table("Modules omitted on all sides.", ("policy", "corpus", "module", "side: kind"), named))
+    blocks: list[Block] = [Paragraph("No compile failed; no module was left out.")]
+    if any(count for _, _, count, _ in rows):
+        cells = [(Cell(name), Cell(where), Cell.of_number(count), Cell(kinds)) for name, where, count, kinds in rows]
+        blocks = [Table("Failed compiles and omitted modules.", ("policy", "stage", "count", "kinds"), cells)]
+        if left_out:
+            named = [
+                (Cell(owner), Cell(name), Cell.of_name(module), Cell(why)) for owner, name, module, why in left_out
+            ]
+            blocks.append(Table("Modules omitted on all sides.", ("policy", "corpus", "module", "side: kind"), named))
     return Section("failures", "Failures", "Failures", blocks)
 
 

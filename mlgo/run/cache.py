@@ -20,12 +20,7 @@ _DIGESTS_NAME = "digests.json"
 
 
 class Cache:
-    """A folder of entries.
-
-    Args:
-      folder: created when something is stored.
-      most_bytes: above this size, `trim` removes the least recently used entries.
-    """
+    """A folder of entries. Args: most_bytes: above this size, `trim` removes the least recently used ones."""
 
     def __init__(self, folder: pathlib.Path, most_bytes: int):
         self._folder, self._most_bytes = folder, most_bytes

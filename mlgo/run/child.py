@@ -20,10 +20,7 @@ _Result = TypeVar("_Result")
 
 
 class _Group:
-    """What one call of `in_parallel` runs, and what its items run in parallel themselves.
-
-    Attributes: parent: the group whose item called `in_parallel`.
-    """
+    """What one call of `in_parallel` runs, and what its items, whose group `parent` is, run in parallel themselves."""
 
     def __init__(self, parent: "_Group | None"):
         self.parent = parent
@@ -44,38 +41,27 @@ class _Group:
 
 
 class _Thread(threading.local):
-    """Attributes: group: whose item this thread works on."""
-
-    group: _Group | None = None
+    group: _Group | None = None  #: whose item this thread works on.
 
 
 _thread = _Thread()
-
 #: What runs in all threads, with its lock.
 _running: dict[subprocess.Popen[bytes], _Group | None] = {}
 _running_lock = threading.Lock()
-
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/nonexistent"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """The result of a program.
+    """The result of a program."""
 
-    Attributes:
-      exit_code: minus the number of the signal that ended it, if one did.
-      messages: its standard error, as text.
-      user_seconds, system_seconds: CPU time.
-      memory_mb: peak resident size in MB (1024 * 1024 bytes).
-    """
-
-    exit_code: int
+    exit_code: int  #: minus the number of the signal that ended it, if one did.
     output: bytes
-    messages: str
+    messages: str  #: its standard error.
     wall_seconds: float
-    user_seconds: float
+    user_seconds: float  #: CPU time.
     system_seconds: float
-    memory_mb: float
+    memory_mb: float  #: peak resident size in MB (1024 * 1024 bytes).
 
     def last_words(self) -> str:
         """The end of its output, for error messages."""
@@ -99,10 +85,7 @@ def run(
 ) -> Ended:
     """Runs `command` in `directory` without this process's environment, which could change its output.
 
-    Args:
-      seconds: wall-clock limit.
-      stdin: file for its standard input; default: empty.
-      environment: variables besides the locale, C, and the time zone, UTC.
+    Args: seconds: wall-clock limit; environment: variables besides the locale, C, and the time zone, UTC.
 
     Raises:
       NotRun: it cannot be started, or was killed after `seconds`.
@@ -112,21 +95,12 @@ def run(
     group = _thread.group
     if group is not None and group.is_stopped():
         raise Stopped
-    with (
-        open(stdin or os.devnull, "rb") as given,
-        tempfile.TemporaryFile() as output,
-        tempfile.TemporaryFile() as errors,
-    ):
+    words, variables = [os.fspath(word) for word in command], {**_ENVIRONMENT, **(environment or {})}
+    temporary = tempfile.TemporaryFile
+    with open(stdin or os.devnull, "rb") as given, temporary() as output, temporary() as errors:
         begin = time.monotonic()
         try:
-            process = subprocess.Popen(
-                [os.fspath(word) for word in command],
-                cwd=directory,
-                env={**_ENVIRONMENT, **(environment or {})},
-                stdin=given,
-                stdout=output,
-                stderr=errors,
-            )
+            process = subprocess.Popen(words, cwd=directory, env=variables, stdin=given, stdout=output, stderr=errors)
         except OSError as error:
             raise NotRun(f"{command[0]} does not run: {error.strerror or error}") from error
         with _running_lock:
@@ -159,15 +133,8 @@ def run(
     if late.is_set():
         raise NotRun(f"{command[0]} had not ended after {seconds:.0f} seconds")
     signals.check_not_killed(command[0], process.returncode)
-    return Ended(
-        exit_code=process.returncode,
-        output=said,
-        messages=messages,
-        wall_seconds=wall_seconds,
-        user_seconds=used.ru_utime,
-        system_seconds=used.ru_stime,
-        memory_mb=used.ru_maxrss / 1024.0,
-    )
+    cost = wall_seconds, used.ru_utime, used.ru_stime, used.ru_maxrss / 1024.0
+    return Ended(process.returncode, said, messages, *cost)
 
 
 def in_parallel(

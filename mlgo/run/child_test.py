@@ -33,18 +33,17 @@ class ChildTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "in")
             path.write_bytes(b"x" * 300_000)
-            ended = _python(
-                "import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)", stdin=path
-            )
+            code = "import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)"
+            ended = _python(code, stdin=path)
         self.assertEqual((len(ended.output), len(ended.messages)), (300_001, 300_001))
 
-    def test_one_that_does_not_end_is_killed(self):
+    def test_one_that_does_not_end_or_is_killed_from_outside_or_is_not_there(self):
         with self.assertRaisesRegex(child.NotRun, "had not ended after 1 seconds"):
             _python("import time; time.sleep(600)", seconds=1)
-
-    def test_one_that_is_killed_from_outside(self):
         with self.assertRaisesRegex(KilledFromOutside, "was ended from outside, by SIGKILL"):
             _python("import os; os.kill(os.getpid(), 9)")
+        with self.assertRaisesRegex(child.NotRun, "/absent does not run: No such file"):
+            child.run(["/absent"], pathlib.Path("/"), 1)
 
     def test_in_parallel_keeps_the_order(self):
         said = child.in_parallel(2, lambda number: _python(f"print({number})").output, range(4))
@@ -99,10 +98,6 @@ class ChildTest(unittest.TestCase):
                 return ended.output
 
         self.assertEqual(child.in_parallel(2, work, ["runs", "fails"]), [b"''\n", None])
-
-    def test_one_that_is_not_there(self):
-        with self.assertRaisesRegex(child.NotRun, "/absent does not run: No such file"):
-            child.run(["/absent"], pathlib.Path("/"), 1)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,4 @@
-"""Random numbers as a pure function of seed, purpose and counters, and settings that make TensorFlow repeatable.
-
-There is no state to save in a checkpoint: a caller passes the purpose and the iteration and gets a new stream. Streams
-with different labels are independent.
-"""
+"""Random numbers as a pure function of seed, purpose and counters, and settings that make TensorFlow repeatable."""
 
 import hashlib
 
@@ -30,11 +26,11 @@ def generator(seed: int, *labels: str | int) -> np.random.Generator:
 def configure_tensorflow() -> None:
     """Makes TensorFlow's results repeatable; call it before the first TensorFlow operation.
 
-    One thread per operation: matrix products then add in the same order for any number of cores. An update takes a few
-    percent of an iteration, so this costs little. Operations without a repeatable kernel raise. What depends on the
-    processor is settled in toolchains/python/sitecustomize.py and network.py (MAX_REDUCTION_LENGTH).
+    One thread per operation: matrix products then add in the same order for any number of cores. Operations without a
+    repeatable kernel raise. What depends on the processor is settled in toolchains/python/sitecustomize.py and
+    network.py (MAX_REDUCTION_LENGTH).
 
-    Raises: RuntimeError (TensorFlow's): TensorFlow has already started with other thread counts.
+    Raises: RuntimeError: TensorFlow has already started with other thread counts.
     """
     import tensorflow as tf  # Takes 3.6 s, which NumPy alone does not need.
 

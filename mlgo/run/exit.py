@@ -14,15 +14,13 @@ from mlgo.run.printable import printable_message
 
 #: Last line of an interrupted command that can be resumed.
 RESUMABLE = "interrupted; run the same command again to resume"
-
 _ANY_NAME = "mlgo.any_name"
 
 
 def exit_code_of(work: Callable[[], int | None], interrupted: str = "interrupted") -> int:
-    """Runs `work` and returns its exit code (None: 0), or the exit code of the error or interruption that ended it.
+    """Runs `work` and returns its exit code (None: 0), or that of the error, Ctrl-C or SIGTERM that ended it.
 
-    SIGTERM has the same effect as Ctrl-C. Either prints `interrupted`. From here on, stdout takes any file name
-    in any locale.
+    An interruption prints `interrupted`. From here on, stdout takes any file name in any locale.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_ANY_NAME)

@@ -12,35 +12,20 @@ import enum
 class ExitCode(enum.IntEnum):
     """Result of a command."""
 
-    #: Everything asked for was done.
-    DONE = 0
-    #: A defect in mlgo; the traceback is shown.
-    INTERNAL_ERROR = 1
+    DONE = 0  #: Everything asked for was done.
+    INTERNAL_ERROR = 1  #: A defect in mlgo; the traceback is shown.
     #: A flag, a file or the machine does not meet the command's requirements; the message says what to change.
     USER_ERROR = 2
-    #: The input was empty, or the command produced nothing from it.
-    NOTHING_PRODUCED = 10
-    #: More modules failed than the failure limit allows.
-    TOO_MANY_FAILURES = 11
-    #: An output differs from its reference.
-    OUTPUT_DIFFERS = 12
+    NOTHING_PRODUCED = 10  #: The input was empty, or the command produced nothing from it.
+    TOO_MANY_FAILURES = 11  #: More modules failed than the failure limit allows.
+    OUTPUT_DIFFERS = 12  #: An output differs from its reference.
     #: Ctrl-C or SIGTERM; the same command resumes where it stopped (128 + SIGINT, as in shells).
     INTERRUPTED = 130
 
 
 class RunError(Exception):
-    """An error the user can act on, in three parts.
-
-    Attributes:
-      subject: what was read, with file, flag or offset: "--train_corpus=/data/corpus".
-      wrong: what is wrong with it: "holds no module".
-      remedy: what to do: "build it with ...".
-      exit_code: exit code of the command when the error is not handled.
-    """
+    """An error the user can act on: what was read, with file, flag or offset; what is wrong with it; and what to do."""
 
     def __init__(self, subject: str, wrong: str, remedy: str, exit_code: ExitCode = ExitCode.USER_ERROR):
         super().__init__(f"{subject}: {wrong}. {remedy}")
-        self.subject = subject
-        self.wrong = wrong
-        self.remedy = remedy
-        self.exit_code = exit_code
+        self.subject, self.wrong, self.remedy, self.exit_code = subject, wrong, remedy, exit_code

@@ -11,6 +11,8 @@ import unittest
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
+_PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
 
 class EndingTest(unittest.TestCase):
     def ends(self, work, code, said=""):
@@ -27,8 +29,7 @@ class EndingTest(unittest.TestCase):
             os.kill(os.getpid(), signal.SIGTERM)
             signal.pause()
 
-        before = signal.getsignal(signal.SIGTERM)
-        self.addCleanup(signal.signal, signal.SIGTERM, before)
+        self.addCleanup(signal.signal, signal.SIGTERM, signal.getsignal(signal.SIGTERM))
         self.ends(lambda: ExitCode.OUTPUT_DIFFERS, 12)
         self.ends(fails, 10, "error: --x=1: is odd. Give an even one\n")
         self.ends(is_ended, 130, "interrupted\n")
@@ -44,10 +45,8 @@ class EndingTest(unittest.TestCase):
     def test_the_reader_closes_the_pipe(self):
         work = "lambda: print('x' * 10**6) or 0"
         program = f"import sys; from mlgo.run.exit import exit_code_of; sys.exit(exit_code_of({work}))"
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        with subprocess.Popen(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-        ) as process:
+        pipe, command = subprocess.PIPE, [sys.executable, "-c", program]
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=_PATHS) as process:
             assert process.stdout is not None and process.stderr is not None
             process.stdout.read(1)
             process.stdout.close()
@@ -56,17 +55,10 @@ class EndingTest(unittest.TestCase):
 
     def test_results_name_any_file_in_any_locale(self):
         name = b"/\xff/\xc3\xa4/a"
-        program = (
-            "import os, sys; from mlgo.run.exit import exit_code_of; "
-            f"sys.exit(exit_code_of(lambda: print(os.fsdecode({name!r}))))"
-        )
+        program = "import os, sys; from mlgo.run.exit import exit_code_of; "
+        program += f"sys.exit(exit_code_of(lambda: print(os.fsdecode({name!r}))))"
         for encoding, printed in (("utf-8", name), ("ascii", b"/\xff/\\xe4/a"), ("iso-8859-1", b"/\xff/\xe4/a")):
-            environment = {
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(sys.path),
-                "PYTHONUTF8": "1",
-                "PYTHONIOENCODING": f"{encoding}:strict",
-            }
+            environment = {**_PATHS, "PYTHONUTF8": "1", "PYTHONIOENCODING": f"{encoding}:strict"}
             done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
             with self.subTest(encoding=encoding):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, printed + b"\n", b""))

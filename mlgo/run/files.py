@@ -24,43 +24,28 @@ from mlgo.run.regular_file import read_file
 
 #: End of the names of unfinished files and directories, which `remove_partial` removes.
 PARTIAL_SUFFIX = ".partial"
-
-#: JSON read by `read_json` is refused above this size. Our manifests are below 1 MB; corpora list a module in ~100
-#: bytes.
+#: Larger JSON is refused. Our manifests are below 1 MB; corpora list a module in ~100 bytes.
 MAX_JSON_BYTES = 256 * 1024 * 1024
-
-#: Lists and objects inside each other; ours have ten. Python's encoder recurses deeper than its parser of JSON: what is
-#: read must not end what works with it.
+#: Lists and objects inside each other; ours have ten. Python's encoder recurses deeper than its parser of JSON.
 _DEEPEST = 64
-
 #: Longer integers are refused: every integer below fits a float. Digests are texts; sizes have 20 digits at most.
 _MAX_DIGITS = 40
-
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Writes `content` to `path` so that no reader sees a part of it.
-
-    The parent directory is created when absent.
-
-    Raises:
-      RunError: the disk is full or the directory cannot be written; the message names the file and the remedy.
-    """
+    """Writes `content` to `path`, in one step for readers; creates its folder. Raises: RunError: see `write_error`."""
     path = pathlib.Path(path)
     write_all_atomically(path.parent, {path.name: content})
 
 
 def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, bytes]) -> None:
-    """Writes each of `contents` to its name below `folder`, as `write_atomically` does, in their order.
+    """As `write_atomically`, to names below `folder`, in order, in hardly more time than one file takes.
 
-    All files are flushed together, so that many small files take little longer than one.
-
-    Raises: RunError: as `write_atomically`; files renamed before the error stay.
+    Raises: RunError: files renamed before the error stay.
     """
-    folder = pathlib.Path(folder)
+    path = folder = pathlib.Path(folder)
     partial: dict[pathlib.Path, pathlib.Path] = {}
-    path = folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
@@ -84,10 +69,7 @@ def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, 
 
 
 def write_temporary(path: str | os.PathLike[str], content: bytes) -> None:
-    """Writes a file that is of use to this process only, neither flushed nor in one step; creates its directory.
-
-    Raises: RunError: as `write_atomically`.
-    """
+    """As `write_atomically`, but neither flushed nor in one step: a file that is of use to this process only."""
     path = pathlib.Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,27 +84,14 @@ def write_json_atomically(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def encode_json(value: Any) -> bytes:
-    """Canonical JSON of `value`: equal values give equal bytes.
-
-    Raises:
-      ValueError: a number is NaN or infinite, which JSON cannot represent.
-    """
+    """Canonical JSON of `value`: equal values give equal bytes. Raises: ValueError: a number is NaN or infinite."""
     text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
     # Bytes of a name that are not UTF-8 are halves of surrogate pairs here, and JSON has them only escaped.
     return (_HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n").encode("utf-8")
 
 
 def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
-    """The JSON value in `path`.
-
-    Args:
-      path: the file.
-      what: kind of file, for the message: "the trace manifest".
-      remedy: what to do, for the message: "delete it; the trace is then made again".
-
-    Raises:
-      RunError: the file is absent, no regular file, too large, or as `parse_json` says.
-    """
+    """The JSON value in `path`. Args, Raises: as `read_file` and `parse_json`."""
     content = read_file(path, MAX_JSON_BYTES, what, remedy)
     return parse_json(content, f"{what} ({pathlib.Path(path)})", remedy)
 
@@ -130,13 +99,9 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
 def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     """The JSON value that `content` holds.
 
-    Args:
-      subject: what was read, for the message: "the trace manifest (trace.json)".
-      remedy: what to do, for the message.
-
-    Raises:
-      RunError: `content` is not UTF-8, not JSON, or has what readers understand in different ways: NaN and infinite
-        numbers, integers of hundreds of digits, or two fields of one name in an object; or is nested too deeply.
+    Args: subject: what was read, for the message: "the trace manifest (trace.json)"; remedy: what to do.
+    Raises: RunError: `content` is not UTF-8, not JSON, or has what readers understand in different ways: NaN and
+      infinite numbers, integers of hundreds of digits, or two fields of one name in an object; or is nested too deeply.
     """
     try:
         value = json.loads(
@@ -149,9 +114,8 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     except UnicodeDecodeError as error:
         raise RunError(subject, f"is not UTF-8 at byte {error.start}", remedy) from error
     except json.JSONDecodeError as error:
-        raise RunError(
-            subject, f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}", remedy
-        ) from error
+        where = f"line {error.lineno} column {error.colno}"
+        raise RunError(subject, f"is not JSON at {where}: {error.msg}", remedy) from error
     except RecursionError as error:
         raise RunError(subject, "is nested too deeply", remedy) from error
     except ValueError as error:  # Of a hook above.
@@ -197,10 +161,7 @@ def _finite(text: str) -> float:
 
 @contextlib.contextmanager
 def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathlib.Path]:
-    """A new directory that replaces `path` when the block ends without an exception.
-
-    Linux replaces a directory in two renames, so `path` may be absent for an instant; it is never partial.
-    """
+    """A new directory that replaces `path` when the block ends without exception; `path` is absent for an instant."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
@@ -226,25 +187,17 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
 
 
 def remove_partial(folder: str | os.PathLike[str]) -> int:
-    """Deletes unfinished files and directories of killed processes below `folder`; returns their number.
-
-    Only for a folder that no other process writes to.
-    """
+    """Deletes what killed processes left unfinished below `folder`, which no other writes to; returns their number."""
     removed = 0
     for directory, folders, names in os.walk(folder):
-        for name in list(folders):
-            if is_partial(name):
-                path = os.path.join(directory, name)
-                if os.path.islink(path):
-                    os.unlink(path)
-                else:
-                    shutil.rmtree(path)
-                folders.remove(name)
-                removed += 1
-        for name in names:
-            if is_partial(name):
-                os.unlink(os.path.join(directory, name))
-                removed += 1
+        for name in filter(is_partial, [*folders, *names]):
+            path = os.path.join(directory, name)
+            if name in names or os.path.islink(path):
+                os.unlink(path)
+            else:
+                shutil.rmtree(path)
+            removed += 1
+        folders[:] = [name for name in folders if not is_partial(name)]
     return removed
 
 
@@ -263,7 +216,7 @@ def flush(path: pathlib.Path) -> None:
 
 
 def write_error(error: OSError, path: pathlib.Path) -> RunError:
-    """What to raise when writing `path` has failed with `error`."""
+    """What to raise when writing `path` has failed with `error`: it names the file and the remedy."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         remedy = "Free space there or choose another output directory; the same command then resumes where it stopped"
         return RunError(f"writing {path}", "no space is left on its disk", remedy)

@@ -13,10 +13,7 @@ _NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 
 
 def parse_percent(flag: str, value: str | None) -> float | None:
-    """0.001 for "0.1" and "0.1%"; None for None.
-
-    Raises: RunError: `value` is not a percentage.
-    """
+    """0.001 for "0.1" and "0.1%"; None for None. Raises: RunError: `value` is not a percentage."""
     if value is None:
         return None
     try:
@@ -29,14 +26,9 @@ def parse_percent(flag: str, value: str | None) -> float | None:
 
 
 def named_paths(flag: str, values: Sequence[str], reserved: Collection[str] = ()) -> dict[str, pathlib.Path]:
-    """Paths by name, read from values of the form [NAME=]PATH.
+    """Paths by name, read from values of the form [NAME=]PATH; the default is `default_name`.
 
-    The default name is `default_name`.
-
-    Args:
-      flag: the flag, for messages; "" for positional arguments.
-      reserved: names that have another meaning.
-
+    Args: flag: "" for positional arguments; reserved: names that have another meaning.
     Raises: RunError: a name is taken, reserved or not usable as the name of a folder.
     """
     prefix = f"{flag}=" if flag else ""

@@ -1,6 +1,5 @@
 """Percentages and named paths of command lines."""
 
-import pathlib
 import unittest
 
 from hypothesis import given, settings, strategies
@@ -15,8 +14,6 @@ class PercentTest(unittest.TestCase):
             found = flag_values.parse_percent("--limit", text)
             assert found is not None
             self.assertAlmostEqual(found, share, msg=text)
-
-    def test_none_stays_none(self):
         self.assertIsNone(flag_values.parse_percent("--limit", None))
 
     def test_other_text_is_refused(self):
@@ -39,13 +36,12 @@ class NamedPathsTest(unittest.TestCase):
     def test_a_name_is_given_or_the_last_part(self):
         found = flag_values.named_paths("--policy", ["mine=/a/b", "/c/d", "/e/f/policy"])
         self.assertEqual(
-            found, {"mine": pathlib.Path("/a/b"), "d": pathlib.Path("/c/d"), "f": pathlib.Path("/e/f/policy")}
+            {name: str(path) for name, path in found.items()}, {"mine": "/a/b", "d": "/c/d", "f": "/e/f/policy"}
         )
 
     def test_a_name_comes_once(self):
-        with self.assertRaisesRegex(
-            RunError, "--policy=/c/b: would have the name 'b', which is taken or not usable. Give --policy=NAME=PATH"
-        ):
+        wrong = "would have the name 'b', which is taken or not usable. Give --policy=NAME=PATH"
+        with self.assertRaisesRegex(RunError, f"--policy=/c/b: {wrong}"):
             flag_values.named_paths("--policy", ["/a/b", "/c/b"])
 
     def test_a_reserved_name_and_one_that_is_no_folder_are_refused(self):

@@ -1,8 +1,7 @@
 """Reads gin files and bindings without running anything of them.
 
 gin itself imports any module that a file names, reads files that it includes, and calls what follows an `@`. Limits are
-checked before gin's parser sees a text: it recurses, and long values cost n^2. The longest gin file of ours has 3 KB,
-of ml-compiler-opt 5 KB.
+checked before gin's parser sees a text: it recurses, and long values cost n^2. The longest gin file in use has 5 KB.
 """
 
 import dataclasses
@@ -44,19 +43,12 @@ class Macro:
 
 @dataclasses.dataclass(frozen=True)
 class Binding:
-    """One setting.
+    """One setting."""
 
-    Attributes:
-      selector: what is set, without its scope: "CLASS", or the name of a macro.
-      key: "CLASS.FIELD", or the name of a macro; with the scope, if there is one.
-      value: a literal, which may contain References and Macros.
-      source: the file or flag, for messages.
-    """
-
-    selector: str
-    key: str
-    value: Any
-    source: str
+    selector: str  #: what is set, without its scope: "CLASS", or the name of a macro.
+    key: str  #: "CLASS.FIELD", or the name of a macro; with the scope, if there is one.
+    value: Any  #: a literal, which may contain References and Macros.
+    source: str  #: the file or flag, for messages.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,11 +76,7 @@ class _Described(config_parser.ParserDelegate):
 
 
 def parse(text: str, subject: str) -> list[Binding | Import | Include]:
-    """The statements of a gin file.
-
-    Args: subject: what was read, for messages.
-    Raises: RunError: `text` passes a limit, or is no gin.
-    """
+    """The statements of a gin file. Raises: RunError: `text` passes a limit, or is no gin; names `subject`."""
     check_text(text, subject)
     found: list[Binding | Import | Include] = []
     try:
@@ -117,7 +105,7 @@ def named(text: str, name: str) -> io.StringIO:
 
 
 def check_text(text: str, subject: str) -> None:
-    """Args: subject: what was read, for messages. Raises: RunError: `text` passes a limit, or is no gin at all."""
+    """Raises: RunError: `text` passes a limit, or is no gin at all; names `subject`."""
     if len(text) > MOST_BYTES:
         raise RunError(subject, f"has {len(text):,} characters, more than the {MOST_BYTES:,} allowed", REMEDY)
     depth = 0
@@ -131,8 +119,7 @@ def check_text(text: str, subject: str) -> None:
                     wrong = f"has brackets inside brackets, more than {_DEEPEST} deep, in line {token.start[0]}"
                     raise RunError(subject, wrong, REMEDY)
             elif token.type == tokenize.NUMBER and not _is_usual(token.string):
-                shown = token.string[:_MOST_DIGITS]
-                wrong = f"has the number {shown}... in line {token.start[0]}, which is too large"
+                wrong = f"has the number {token.string[:_MOST_DIGITS]}... in line {token.start[0]}, which is too large"
                 raise RunError(subject, wrong, REMEDY)
     except (tokenize.TokenError, SyntaxError) as error:
         said = str(error.args[0]) if error.args else "it ends early"

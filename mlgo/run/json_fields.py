@@ -7,14 +7,11 @@ from typing import Any, TypeVar
 from mlgo.run.exit_codes import RunError
 
 _Kind = TypeVar("_Kind")
-
 _NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 
 
 class Fields:
-    """Reads the fields of one JSON object.
-
-    Args: subject: what was read, for messages: "the policy's record (policy.json)".
+    """Reads the fields of one JSON object. Args: subject: what was read: "the policy's record (policy.json)".
 
     Raises: RunError: `value` is not an object.
     """
@@ -26,10 +23,7 @@ class Fields:
         self._value: Mapping[str, Any] = value
 
     def read(self, name: str, kind: type[_Kind]) -> _Kind:
-        """The field `name`, of type `kind`: str, int, float (integers too), bool, list or dict.
-
-        Raises: RunError: there is no such field, or it has another type or no finite value.
-        """
+        """The field `name`; an integer is a float too. Raises: RunError: it is absent, not of `kind`, or not finite."""
         if name not in self._value:
             raise self.error(f"has no field {name!r}")
         value = self._value[name]

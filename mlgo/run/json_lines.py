@@ -19,10 +19,7 @@ def encode(record: Record) -> bytes:
 
 
 def append(path: pathlib.Path, record: Record, durable: bool = True) -> None:
-    """Appends `record`. Args: durable: whether the line is on the disk when this returns.
-
-    Raises: RunError: the file cannot be written.
-    """
+    """Appends `record`, to the disk if `durable`. Raises: RunError: the file cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab") as file:
@@ -37,8 +34,7 @@ def append(path: pathlib.Path, record: Record, durable: bool = True) -> None:
 def read(path: pathlib.Path, what: str, remedy: str) -> list[dict[str, Any]]:
     """The records in `path`, without an unfinished last line; none when the file is absent.
 
-    Args: what, remedy: for messages, as in files.read_json.
-    Raises: RunError: the file cannot be read, or a line is no JSON object; names the line.
+    Raises: RunError: the file (kind: `what`) cannot be read, or a line, which is named, is no JSON object.
     """
     try:
         content = read_regular(path, files.MAX_JSON_BYTES)
@@ -57,10 +53,7 @@ def read(path: pathlib.Path, what: str, remedy: str) -> list[dict[str, Any]]:
 
 
 def keep(path: pathlib.Path, wanted: Callable[[Record], bool], what: str, remedy: str) -> list[dict[str, Any]]:
-    """Removes the records that are not `wanted`, and an unfinished last line; returns those left.
-
-    Raises: RunError: as `read`, or the file cannot be written.
-    """
+    """Removes records that are not `wanted`, and an unfinished last line; returns the rest. Raises: as `read`."""
     left = [record for record in read(path, what, remedy) if wanted(record)]
     content = b"".join(map(encode, left))
     if path.exists() and read_regular(path, files.MAX_JSON_BYTES) != content:

@@ -44,12 +44,11 @@ class JsonLinesTest(unittest.TestCase):
 
     def test_other_lines_are_named(self):
         json_lines.append(self.path, {"n": 1})
+        whole = self.path.read_bytes()
         for line, wrong in ((b"[1]\n", "is not a JSON object"), (b"{\n", "is not JSON")):
-            whole = self.path.read_bytes()
             self.path.write_bytes(whole + line)
             with self.assertRaisesRegex(RunError, f"figures .*line 2\\): {wrong}.*Delete them"):
                 self.read()
-            self.path.write_bytes(whole)
 
 
 if __name__ == "__main__":

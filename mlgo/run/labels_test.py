@@ -57,22 +57,10 @@ else:
 
 class IsLabelTest(unittest.TestCase):
     def test_table(self):
-        for value, expected in (
-            ("//mlgo/corpus:llvm_small", True),
-            ("//:top", True),
-            ("@mlgo//mlgo/corpus:zstd", True),
-            ("@@mlgo~//mlgo/corpus:zstd", True),
-            ("//no/such/package", True),
-            ("//tmp", False),
-            ("/tmp", False),
-            ("//data//x", False),
-            ("data:x", False),
-            ("a//b:c", False),
-            ("corpus", False),
-            ("", False),
-        ):
-            with self.subTest(value):
-                self.assertEqual(labels.is_label(value), expected)
+        known = ["//mlgo/corpus:llvm_small", "//:top", "@mlgo//mlgo/corpus:zstd", "@@mlgo~//mlgo/corpus:zstd"]
+        known += ["//no/such/package"]
+        paths = ["//tmp", "/tmp", "//data//x", "data:x", "a//b:c", "corpus", ""]
+        self.assertEqual([value for value in [*known, *paths] if labels.is_label(value)], known)
 
 
 class BuiltTest(unittest.TestCase):
@@ -120,39 +108,35 @@ class BuiltTest(unittest.TestCase):
         self.built("@b//:file")
         self.assertTrue(link.is_symlink())
 
-    def test_once_for_a_command(self):
-        self.built("//a:corpus")
-        self.built("//a:corpus")
-        self.assertEqual([words[1] for words, _, _ in self.calls()], ["build", "cquery"])
-
-    def test_bazel_runs_as_the_user_would_run_it(self):
+    def test_bazel_runs_once_as_the_user_would_run_it(self):
         directory = str(self.root / "a")
         variables = {"RUNFILES_DIR": "/r", "BUILD_WORKSPACE_DIRECTORY": "/w", "BUILD_WORKING_DIRECTORY": directory}
         with unittest.mock.patch.dict(os.environ, variables):
-            self.built("//a:corpus")
+            self.assertEqual(self.built("//a:corpus"), self.built("//a:corpus"))
+        self.assertEqual([words[1] for words, _, _ in self.calls()], ["build", "cquery"])
         for _, folder, seen in self.calls():
-            self.assertEqual(folder, directory)
-            self.assertEqual(seen, [])
+            self.assertEqual((folder, seen), (directory, []))
+
+    def moved(self, base):
+        """The output base, and the command's options with it, at another place."""
+        self.base = self.base.rename(base)
+        self.options.unlink()
+        self.options.symlink_to(self.base / "execroot/_main/bazel-out/k8-opt/bin/build_options.json")
 
     def test_the_default_output_base(self):
         cache = self.root.parent / "link"
         cache.symlink_to(self.root.parent)
         (self.base.parent / "_bazel_me").mkdir()
-        other = self.base.rename(self.base.parent / "_bazel_me" / self.base.name)
-        self.options.unlink()
-        self.options.symlink_to(other / "execroot/_main/bazel-out/k8-opt/bin/build_options.json")
+        self.moved(self.base.parent / "_bazel_me" / self.base.name)
         with unittest.mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(cache), "USER": "me"}):
             found = labels.Workspace.of_command(self.root, self.options, os.environ)
         assert found is not None
         self.assertEqual(found.startup, ())
 
     def test_an_output_base_that_the_user_chose(self):
-        other = self.base.rename(self.base.with_name("chosen"))
-        self.base = other
-        self.options.unlink()
-        self.options.symlink_to(other / "execroot/_main/bazel-out/k8-opt/bin/build_options.json")
-        self.put_bazelw(f"--output_base={other}")
-        self.assertEqual(self.built("//a:corpus"), other / "execroot/_main/bazel-out/k8-opt/bin/a/corpus")
+        self.moved(self.base.with_name("chosen"))
+        self.put_bazelw(f"--output_base={self.base}")
+        self.assertEqual(self.built("//a:corpus"), self.base / "execroot/_main/bazel-out/k8-opt/bin/a/corpus")
 
     def test_options_of_the_launcher(self):
         given = json.dumps([["--host_jvm_args=-Xmx2g"], ["--disk_cache=/cache"]])
@@ -163,21 +147,17 @@ class BuiltTest(unittest.TestCase):
         self.assertEqual(found.options, ("--disk_cache=/cache", "--compilation_mode=opt", "--//x:flag=True"))
         self.assertNotIn(labels.GIVEN, found.environment)
 
-    def test_a_failing_build(self):
-        with self.assertRaisesRegex(
-            RunError, "^label //a:none: cannot be built: Bazel ended with exit code 1. See its messages above, which"
+    def test_a_failing_build_and_more_than_one_file(self):
+        for label, message in (
+            ("//a:none", "cannot be built: Bazel ended with exit code 1. See its messages above, which"),
+            ("//a:two", "is not one file or folder, but 2. Give the label"),
         ):
-            self.built("//a:none")
-
-    def test_more_than_one_file(self):
-        with self.assertRaisesRegex(RunError, "^label //a:two: is not one file or folder, but 2. Give the label"):
-            self.built("//a:two")
-
-    def test_bazel_was_interrupted(self):
-        with self.assertRaises(KeyboardInterrupt):
-            self.built("//a:interrupted")
+            with self.assertRaisesRegex(RunError, f"^label {label}: {message}"):
+                self.built(label)
 
     def test_an_interrupted_command_lets_bazel_end(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.built("//a:interrupted")
         program = textwrap.dedent(
             f"""
             import pathlib
@@ -189,9 +169,8 @@ class BuiltTest(unittest.TestCase):
             """
         )
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        with subprocess.Popen(
-            [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as command:
+        words, pipe = [sys.executable, "-c", program], subprocess.PIPE
+        with subprocess.Popen(words, env=environment, stdout=pipe, stderr=pipe, text=True) as command:
             assert command.stderr is not None
             for line in command.stderr:
                 if line == "ready\n":
@@ -201,20 +180,17 @@ class BuiltTest(unittest.TestCase):
         self.assertEqual((command.returncode, printed), (0, "interrupted\n"))
 
     def test_commands_that_cannot_build(self):
-        with self.assertRaisesRegex(
-            RunError, "^label //a:corpus: can be built only by a command that was started with ./bazelw run. Start it"
-        ):
-            labels.built("//a:corpus", None, self.options)
-        foreign = "^label //a:corpus: cannot be built: this command does not belong to the workspace .*cquery"
-        with self.assertRaisesRegex(RunError, foreign):
-            labels.built("//a:corpus", self.root, None)
-        copied = self.root.parent / "copied.json"
+        copied, other = self.root.parent / "copied.json", self.root.parent / "without_bazelw"
         self.write(copied, "[]")
-        with self.assertRaisesRegex(RunError, foreign):
-            labels.built("//a:corpus", self.root, copied)
-        (self.root / "bazelw").unlink()
-        with self.assertRaisesRegex(RunError, foreign):
-            labels.built("//a:corpus", self.root, self.options)
+        foreign = "cannot be built: this command does not belong to the workspace .*cquery"
+        for root, options, message in (
+            (None, self.options, "can be built only by a command that was started with ./bazelw run. Start it"),
+            (self.root, None, foreign),
+            (self.root, copied, foreign),
+            (other, self.options, foreign),
+        ):
+            with self.assertRaisesRegex(RunError, f"^label //a:corpus: {message}"):
+                labels.built("//a:corpus", root, options)
 
 
 if __name__ == "__main__":

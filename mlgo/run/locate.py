@@ -1,8 +1,7 @@
 """Finds files of the build (runfiles), paths that the user gives, and the default output directory.
 
-The current directory is inside the runfiles tree under `bazel run` and is not read there. Bazel passes the user's
-directory in BUILD_WORKING_DIRECTORY and the root of the workspace in BUILD_WORKSPACE_DIRECTORY. Only the commands of an
-installed wheel take the current directory as the user's.
+Under `bazel run`, the current directory is inside the runfiles tree, and Bazel passes the user's directory in
+BUILD_WORKING_DIRECTORY. Only the commands of an installed wheel take the current directory as the user's.
 """
 
 import functools
@@ -26,24 +25,13 @@ def installed_root() -> pathlib.Path | None:
 
 @functools.cache
 def runfile(path: str) -> pathlib.Path:
-    """The file or directory that the running target's `data` provides at workspace path `path`.
-
-    Args:
-      path: relative to the workspace root, for example "development/clang".
-
-    Raises:
-      RunError: it is not among the runfiles, or the program was not started by Bazel.
-    """
+    """The target's `data` at workspace path `path`, such as "development/clang". Raises: RunError: there is none."""
     label = f"//{os.path.dirname(path)}:{os.path.basename(path)}"
     return _existing(f"{MAIN_REPOSITORY}/{path}", f"Add {label} to the `data` of its BUILD target, or start")
 
 
 def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
-    """The program that the user gives with `flag`; by default the packaged one.
-
-    Args: variable: environment variable in which the command's BUILD target names the packaged one.
-    Raises: RunError: there is neither, or it is not executable.
-    """
+    """The program given with `flag`, else that of `variable` (of_environment). Raises: RunError: none is usable."""
     path = user_path(given) if given else of_environment(variable)
     if path is None:
         wrong = "is not given, and there is no packaged program"
@@ -54,12 +42,7 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
 
 
 def of_environment(variable: str) -> pathlib.Path | None:
-    """The file that the command's BUILD target names in `variable`; None without the variable.
-
-    It is a runfile, named by its rlocationpath, or is built, named by its label.
-
-    Raises: RunError: the label cannot be built.
-    """
+    """The file that `variable` names by rlocationpath or label, if set. Raises: RunError: the label cannot be built."""
     name = os.environ.get(variable)
     if name is None:
         return None
@@ -67,10 +50,7 @@ def of_environment(variable: str) -> pathlib.Path | None:
 
 
 def rlocation(name: str) -> pathlib.Path:
-    """The runfile with this rlocationpath, such as "_main/mlgo/x.json"; an absolute path stays as it is.
-
-    Raises: RunError: it does not exist.
-    """
+    """The runfile with rlocationpath `name`, or the file at an absolute path. Raises: RunError: it does not exist."""
     return _existing(name, "Start")
 
 
@@ -96,42 +76,32 @@ def _rlocation(name: str) -> pathlib.Path | None:
     return pathlib.Path(found) if found is not None else None
 
 
-def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
-    """The absolute path for `path`, which is relative to the user's directory or begins with `~`.
-
-    A label (mlgo/run/labels.py) stands for what Bazel makes of it, and is built if it is not yet.
+def user_path(path: str, environment: Mapping[str, str] = os.environ) -> pathlib.Path:
+    """The absolute path for `path`: relative to the user's directory, beginning with `~`, or a label, which is built.
 
     Raises: RunError: a relative path or a label outside of `bazel run`, or a label that cannot be built.
     """
-    environment = os.environ if environment is None else environment
     if labels.is_label(path):
         return labels.built(path, workspace(environment), _rlocation(f"{MAIN_REPOSITORY}/{labels.OPTIONS}"))
     # Not Path.expanduser: a Path has lost the "./" of "./~x", and fails for a user who does not exist.
     expanded = pathlib.Path(os.path.expanduser(path))
     if expanded.is_absolute():
         return pathlib.Path(os.path.normpath(expanded))
-    base = environment.get("BUILD_WORKING_DIRECTORY")
-    if base is None and installed_root() is not None:
-        base = os.getcwd()
+    base = environment.get("BUILD_WORKING_DIRECTORY", os.getcwd() if installed_root() else None)
     if base is None:
         wrong = "is relative, and BUILD_WORKING_DIRECTORY, which it is relative to, is not set"
         raise RunError(f"path {path}", wrong, "Give an absolute path or start the command with ./bazelw run")
     return pathlib.Path(os.path.normpath(os.path.join(base, expanded)))
 
 
-def workspace(environment: Mapping[str, str] | None = None) -> pathlib.Path | None:
+def workspace(environment: Mapping[str, str] = os.environ) -> pathlib.Path | None:
     """The root of the user's workspace, or None when the command was not started by `bazel run`."""
-    environment = os.environ if environment is None else environment
     root = environment.get("BUILD_WORKSPACE_DIRECTORY")
     return pathlib.Path(root) if root else None
 
 
-def output_directory(flag: str | None, default_name: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
-    """The output directory of a command: the flag's value, by default `out/<default_name>` in the workspace.
-
-    Raises:
-      RunError: no flag was given and no workspace is known.
-    """
+def output_directory(flag: str | None, default_name: str, environment: Mapping[str, str] = os.environ) -> pathlib.Path:
+    """An output directory: by default `out/<default_name>` in the workspace. Raises: RunError: there is no default."""
     if flag:
         return user_path(flag, environment)
     root = workspace(environment)

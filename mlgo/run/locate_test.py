@@ -20,8 +20,7 @@ class LocateTest(unittest.TestCase):
     def test_a_tilde_is_a_home_folder_only_in_front(self):
         self.assertEqual(locate.user_path("~/x", BAZEL_RUN), pathlib.Path.home() / "x")
         for path in ("./~/x", "a/~/x", "~no such user/x"):
-            found = locate.user_path(path, BAZEL_RUN)
-            self.assertEqual(found, pathlib.Path("/srv/me/clone/sub", path))
+            self.assertEqual(locate.user_path(path, BAZEL_RUN), pathlib.Path("/srv/me/clone/sub", path))
 
     def test_relative_path_without_bazel_is_refused(self):
         with self.assertRaisesRegex(RunError, "path out: is relative.*Give an absolute path"):

@@ -1,9 +1,4 @@
-"""Stage manifests: inputs, configuration and outputs of a finished stage. A manifest is the last file that a stage
-writes.
-
-A stage is skipped when its manifest has the inputs and the configuration of this run, and its outputs have the recorded
-digests.
-"""
+"""Stage manifests: inputs, configuration and outputs of a finished stage, in the last file that it writes."""
 
 import dataclasses
 import hashlib
@@ -18,27 +13,19 @@ from mlgo.run.regular_file import open_regular
 
 #: The file name of a manifest inside its stage's folder.
 FILE_NAME = "manifest.json"
-
 #: Incremented when the meaning of a manifest changes; older manifests then count as absent.
 FORMAT_VERSION = 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """One finished stage.
+    """One finished stage; digests are sha256 in hex."""
 
-    Attributes:
-      stage: its name, "trace".
-      inputs: sha256 in hex of each input, by a name for the reader: {"corpus": "ab12..."}.
-      configuration: the settings that change its output; JSON values only.
-      outputs: sha256 in hex of every file it wrote, by path relative to the stage's folder.
-      summary: figures for the reader and for later stages; not part of the identity.
-    """
-
-    stage: str
-    inputs: Mapping[str, str]
-    configuration: Mapping[str, Any]
-    outputs: Mapping[str, str]
+    stage: str  #: its name, "trace".
+    inputs: Mapping[str, str]  #: digest of each input, by a name for the reader: {"corpus": "ab12..."}.
+    configuration: Mapping[str, Any]  #: the settings that change its output; JSON values only.
+    outputs: Mapping[str, str]  #: digest of every file it wrote, by path relative to the stage's folder.
+    #: figures for the reader and for later stages; not part of the identity.
     summary: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -54,11 +41,7 @@ def write(folder: pathlib.Path, manifest: Manifest) -> None:
 
 
 def read(folder: pathlib.Path) -> Manifest | None:
-    """The manifest in `folder`; None when it is absent or has another format version.
-
-    Raises:
-      RunError: the file is not a manifest.
-    """
+    """The manifest in `folder`; None: absent or of another format version. Raises: RunError: it is not a manifest."""
     path = folder / FILE_NAME
     if not path.exists():
         return None
@@ -78,16 +61,11 @@ def read(folder: pathlib.Path) -> Manifest | None:
 def read_if_current(
     folder: pathlib.Path, stage: str, inputs: Mapping[str, str], configuration: Mapping[str, Any]
 ) -> Manifest | None:
-    """The manifest in `folder` when the stage need not run again, else None.
-
-    That is so when inputs and configuration equal the recorded ones and every output has its recorded digest.
-    """
+    """The manifest in `folder` if it is of these inputs and settings and its outputs are unchanged; None: run again."""
     manifest = read(folder)
-    if manifest is None or manifest.stage != stage:
+    if manifest is None or manifest.stage != stage or dict(manifest.inputs) != dict(inputs):
         return None
-    if dict(manifest.inputs) != dict(inputs):
-        return None
-    if not _same_configuration(manifest, files.encode_json(dict(configuration))):
+    if files.encode_json(dict(manifest.configuration)) != files.encode_json(dict(configuration)):
         return None
     for name, digest in manifest.outputs.items():
         path = folder / name
@@ -95,15 +73,6 @@ def read_if_current(
         if not os.path.isfile(path) or digest_of_file(path) != digest:
             return None
     return manifest
-
-
-def _same_configuration(manifest: Manifest, encoded: bytes) -> bool:
-    """Whether `manifest` has the configuration that is `encoded`."""
-    try:
-        return files.encode_json(dict(manifest.configuration)) == encoded
-    except ValueError:
-        # Half of a surrogate pair, which JSON can hold and UTF-8 cannot: no manifest of ours has it.
-        return False
 
 
 def digest_of_json(value: Any) -> str:
@@ -129,10 +98,6 @@ def digests_of(folder: pathlib.Path, names: Iterable[str]) -> dict[str, str]:
 
 def files_below(folder: pathlib.Path) -> list[str]:
     """Relative paths, sorted, of all files below `folder` except its own manifest and unfinished files."""
-    found = []
-    for directory, _, names in os.walk(folder):
-        for name in names:
-            relative = os.path.relpath(os.path.join(directory, name), folder)
-            if relative != FILE_NAME and not name.endswith(files.PARTIAL_SUFFIX):
-                found.append(relative)
-    return sorted(found)
+    walked = ((directory, name) for directory, _, names in os.walk(folder) for name in names)
+    found = (os.path.relpath(os.path.join(*place), folder) for place in walked)
+    return sorted(name for name in found if name != FILE_NAME and not name.endswith(files.PARTIAL_SUFFIX))

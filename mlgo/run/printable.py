@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-#: What a terminal or a viewer obeys instead of showing it: control characters (ESC, CR, BEL, C1), marks that reverse
-#: the direction of text, separators of lines, and the halves of surrogate pairs that stand for bytes outside UTF-8.
+#: What a terminal or a viewer obeys: control characters (ESC, CR, BEL, C1), marks that reverse the direction of text,
+#: separators of lines; and the halves of surrogate pairs that stand for bytes outside UTF-8.
 _CONTROL = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _IN_LINES = re.compile(f"(?![\n\t])[{_CONTROL}]")
 _IN_ONE_LINE = re.compile(f"[{_CONTROL}]")
-
 _BYTES = range(0xDC80, 0xDD00)
 
 
@@ -30,10 +29,7 @@ def printable_value(value: object) -> object:
 
 
 def printable_message(text: str) -> str:
-    """The same for a message, perhaps of several lines.
-
-    Lines after the first are indented, so that no name with a line end in it looks like a message of its own.
-    """
+    """The same for a message; lines after the first are indented: a name with a line end must not look like another."""
     first, *rest = printable_text(text).split("\n")
     return "\n".join([first, *(line if not line or line.startswith("  ") else f"  {line}" for line in rest)])
 

@@ -1,8 +1,4 @@
-"""Progress of a stage: a bar with rate and remaining time on a terminal, otherwise a line at most every ten seconds.
-
-A unit may take long: a minute without a line ends with one.
-All output goes to stderr; stdout is for results.
-"""
+"""Progress of a stage on stderr: a bar on a terminal, otherwise a line every ten seconds to every minute."""
 
 import sys
 import threading
@@ -60,23 +56,18 @@ class PlainLines:
         self._shown = self._start
         self._lock, self._closed = threading.Lock(), threading.Event()
         self._is_silent = is_inner
-        resumed = f", resuming after {done}" if done else ""
         if not is_inner:
-            self._print(f"{stage}: {total} {unit}{resumed}")
+            self._print(f"{stage}: {total} {unit}" + (f", resuming after {done}" if done else ""))
 
     def advance(self, count: int = 1, note: str = "") -> None:
         with self._lock:
-            self._done += count
-            self._note = note or self._note
+            self._done, self._note = self._done + count, note or self._note
             now = self._clock()
             if count and now - self._shown >= PLAIN_INTERVAL_SECONDS and self._done < self._total:
                 self._shown, self._is_silent = now, False
                 rate = (self._done - self._first) / max(now - self._start, 1e-9)
                 left = (self._total - self._done) / rate if rate > 0 else 0.0
-                self._print(
-                    f"{self._stage}: {self._done} of {self._total} {self._unit},"
-                    f" {rate:.3g} {self._unit}/s, {format_duration(left)} left{self._remark()}"
-                )
+                self._print_done(f", {rate:.3g} {self._unit}/s, {format_duration(left)} left")
 
     def say_alive(self) -> None:
         """Prints a line when there was none for a minute."""
@@ -84,8 +75,7 @@ class PlainLines:
             now = self._clock()
             if now - self._shown >= SILENT_SECONDS and not self._closed.is_set():
                 self._shown, self._is_silent = now, False
-                passed = format_duration(now - self._start)
-                self._print(f"{self._stage}: {self._done} of {self._total} {self._unit} after {passed}{self._remark()}")
+                self._print_done(f" after {format_duration(now - self._start)}")
 
     def watched(self) -> "PlainLines":
         """Itself, whose `say_alive` a thread calls until it is closed or no longer used."""
@@ -94,15 +84,12 @@ class PlainLines:
 
     def close(self) -> None:
         self._closed.set()
-        seconds = self._clock() - self._start
-        if self._is_silent:
-            return
-        self._print(
-            f"{self._stage}: {self._done} of {self._total} {self._unit} in {format_duration(seconds)}{self._remark()}"
-        )
+        if not self._is_silent:
+            self._print_done(f" in {format_duration(self._clock() - self._start)}")
 
-    def _remark(self) -> str:
-        return f" ({self._note})" if self._note else ""
+    def _print_done(self, ending: str) -> None:
+        remark = f" ({self._note})" if self._note else ""
+        self._print(f"{self._stage}: {self._done} of {self._total} {self._unit}{ending}{remark}")
 
     def _print(self, line: str) -> None:
         print(printable(line), file=self._stream, flush=True)
@@ -143,10 +130,7 @@ class Bar:
         self._bar.start()
 
     def advance(self, count: int = 1, note: str = "") -> None:
-        if note:
-            self._bar.update(self._task, advance=count, note=printable(note))
-        else:
-            self._bar.update(self._task, advance=count)
+        self._bar.update(self._task, advance=count, **({"note": printable(note)} if note else {}))
 
     def close(self) -> None:
         self._bar.stop()

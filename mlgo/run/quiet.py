@@ -11,8 +11,7 @@ from collections.abc import Iterator
 def quiet_libraries() -> Iterator[None]:
     """Hides what the block writes to stderr; shows it when the block ends with an exception.
 
-    Redirects the file descriptor, because TensorFlow's converter logs from C++, whatever the log level. Not for blocks
-    in which this project's code or another thread writes to stderr.
+    Also what TensorFlow's converter logs from C++. Nothing of ours and no other thread may write to stderr meanwhile.
     """
     sys.stderr.flush()
     kept = os.dup(2)

@@ -22,10 +22,8 @@ print("after", file=sys.stderr)
 def said(ending: str) -> list[str]:
     program = _PROGRAM.format(ending=ending)
     # -c with our own search path: the test's interpreter finds mlgo where this process does.
-    start = f"import sys; sys.path[:] = {sys.path!r}\n"
-    return subprocess.run(
-        [sys.executable, "-c", start + program], stderr=subprocess.PIPE, text=True, check=True
-    ).stderr.split()
+    command = [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}\n{program}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
 
 
 class QuietTest(unittest.TestCase):

@@ -1,8 +1,4 @@
-"""Reads files that others may have written: regular files only, with a limit, and without waiting for a pipe.
-
-`open_regular` and `read_regular` raise OSError, so that a caller's own message can name the file in its own words;
-`read_file` raises RunError.
-"""
+"""Reads files that others may have written: regular files only, with a limit, and without waiting for a pipe."""
 
 from __future__ import annotations
 
@@ -14,13 +10,8 @@ from collections.abc import Iterator
 
 from mlgo.run.exit_codes import RunError
 
-_KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+_KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+_KINDS.update(dict.fromkeys((stat.S_IFCHR, stat.S_IFBLK), "a device"))
 _IMPOSSIBLE_NAME = "its name holds what no file name can hold"
 
 
@@ -39,8 +30,7 @@ class RefusedFile(OSError):
 def open_regular(path: str | os.PathLike[str], most_bytes: int | None = None) -> Iterator[int]:
     """A file descriptor for reading, which is closed when the block ends. Symbolic links are followed.
 
-    Args: most_bytes: a larger file is refused; None: the caller reads it in pieces, so that any size is possible.
-    Raises: OSError: it cannot be opened, or it is no regular file.
+    Raises: OSError: it cannot be opened, is no regular file, or is larger than `most_bytes` (None: no limit).
     """
     # Before opening: some devices act on being opened.
     size_of_regular(path, most_bytes)
@@ -64,10 +54,7 @@ def size_of_regular(path: str | os.PathLike[str], most_bytes: int | None = None)
 
 
 def read_regular(path: str | os.PathLike[str], most_bytes: int) -> bytes:
-    """The content of a file of at most `most_bytes`.
-
-    Raises: OSError: as `open_regular`, or the file changed its size while it was read.
-    """
+    """The content of a file. Raises: OSError: as `open_regular`, or it changed its size while it was read."""
     with open_regular(path, most_bytes) as descriptor:
         return read_open(descriptor, os.fstat(descriptor).st_size, path)
 
@@ -85,15 +72,9 @@ def read_open(descriptor: int, size: int, path: str | os.PathLike[str]) -> bytes
 
 
 def read_file(path: str | os.PathLike[str], most_bytes: int, what: str, remedy: str) -> bytes:
-    """The content of a file.
+    """The content of a file. Args: what: its kind, for the message: "the trace manifest"; remedy: what to do.
 
-    Args:
-      path: the file.
-      most_bytes: a larger file is refused.
-      what: kind of file, for the message: "the trace manifest".
-      remedy: what to do, for the message.
-
-    Raises: RunError: the file is absent, no regular file, too large, or cannot be read.
+    Raises: RunError: the file is absent, no regular file, larger than `most_bytes`, or cannot be read.
     """
     subject = f"{what} ({pathlib.Path(path)})"
     try:

@@ -66,26 +66,18 @@ class RegularFileTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "its name holds what no file name can hold"):
             self.read()
 
-    def test_a_file_that_is_filled_while_it_is_read(self):
-        with regular_file.open_regular(self._written(b"content"), LIMIT) as descriptor:
-            self.path.write_bytes(b"longer content")
-            with self.assertRaisesRegex(OSError, "it changed its size while it was read"):
-                regular_file.read_open(descriptor, len(b"content"), self.path)
-
-    def test_a_file_that_is_shortened_while_it_is_read(self):
-        with regular_file.open_regular(self._written(b"content"), LIMIT) as descriptor:
-            self.path.write_bytes(b"")
-            with self.assertRaisesRegex(OSError, "it changed its size while it was read"):
-                regular_file.read_open(descriptor, len(b"content"), self.path)
+    def test_a_file_that_is_filled_or_shortened_while_it_is_read(self):
+        for content in (b"longer content", b""):
+            self.path.write_bytes(b"content")
+            with self.subTest(content), regular_file.open_regular(self.path, LIMIT) as descriptor:
+                self.path.write_bytes(content)
+                with self.assertRaisesRegex(OSError, "it changed its size while it was read"):
+                    regular_file.read_open(descriptor, len(b"content"), self.path)
 
     def test_text_that_is_not_utf_8(self):
         self.path.write_bytes(b"ab\xff")
         with self.assertRaisesRegex(RunError, "it.*is not UTF-8 at byte 2. Make it"):
             regular_file.read_text(self.path, LIMIT, "the thing", "Make it")
-
-    def _written(self, content: bytes) -> pathlib.Path:
-        self.path.write_bytes(content)
-        return self.path
 
 
 if __name__ == "__main__":

@@ -19,65 +19,15 @@ from mlgo.run.regular_file import read_regular
 
 #: Inputs and configuration of a started stage, in its folder.
 STARTED_NAME = "started.json"
-
-
-def run_once(
-    folder: pathlib.Path,
-    stage: str,
-    inputs: Mapping[str, str],
-    configuration: Mapping[str, Any],
-    work: Callable[[pathlib.Path], Mapping[str, Any]],
-    tell: Callable[[str], None],
-    continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
-) -> manifest.Manifest:
-    """Does what is left of the work of `stage` in `folder` and returns its manifest.
-
-    Args:
-      folder: the stage's own folder; everything in it belongs to the stage.
-      inputs, configuration: as in `manifest.Manifest`; when they differ from those in the folder, the folder is
-        emptied, and `tell` says why.
-      work: writes the outputs into the folder and returns the manifest's summary. Finished files of an interrupted run
-        with the same inputs and configuration are still there.
-      continues: whether a stage that was started with other inputs and configuration, {"stage", "inputs",
-        "configuration"}, can be continued with the present ones, the same fields; None: never.
-    """
-    current = manifest.read_if_current(folder, stage, inputs, configuration)
-    if current is not None:
-        tell(f"{stage}: done before, in {folder}")
-        return current
-    asked = {"stage": stage, "inputs": dict(inputs), "configuration": dict(configuration)}
-    started, started_path = files.encode_json(asked), folder / STARTED_NAME
-    if _holds(started_path, started):
-        files.remove_partial(folder)
-        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
-    elif continues is not None and continues(started_in(folder), asked):
-        files.remove_partial(folder)
-        # First: a manifest must never lie beside a configuration that it is not of.
-        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
-        files.write_atomically(started_path, started)
-    else:
-        if folder.exists():
-            tell(f"{stage}: runs again, for {_changed(started_in(folder), asked)}")
-        shutil.rmtree(folder, ignore_errors=True)
-        files.write_atomically(started_path, started)
-    summary = work(folder)
-    outputs = manifest.digests_of(folder, manifest.files_below(folder))
-    done = manifest.Manifest(stage, dict(inputs), dict(configuration), outputs, dict(summary))
-    manifest.write(folder, done)
-    return done
-
-
-def _changed(earlier: Any, asked: Mapping[str, Any]) -> str:
-    """What differs between the two records of a started stage, for the user."""
-    if not isinstance(earlier, Mapping):
-        return "its folder does not say what its results rest on"
-    names = []
-    for part in ("inputs", "configuration"):
-        before = earlier.get(part)
-        before = before if isinstance(before, Mapping) else {}
-        now = json.loads(files.encode_json(asked[part]))
-        names += sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
-    return f"{', '.join(names) or 'its name'} changed"
+#: Seconds of each stage, summed over interrupted runs; stages may overlap. Equal runs differ in this file.
+TIMINGS_NAME = "timings.json"
+#: The configuration of the run in an output directory.
+CONFIGURATION_NAME = "configuration.json"
+_LOCK_NAME = ".lock"
+#: Beginnings of the names of values in a configuration that mlgo itself decides, and no flag (mlgo/identity/code.py).
+_OF_MLGO = ("code", "versions")
+#: Folders on the way to a stage, at most.
+_STAGE_DEPTH = 4
 
 
 def started_in(folder: pathlib.Path) -> Any:
@@ -88,38 +38,11 @@ def started_in(folder: pathlib.Path) -> Any:
         return None
 
 
-def _holds(path: pathlib.Path, content: bytes) -> bool:
-    """Whether there is a file with exactly this content at `path`."""
-    try:
-        return read_regular(path, len(content)) == content
-    except OSError:
-        return False
-
-
-#: Seconds of each stage, summed over interrupted runs; stages may overlap. Equal runs differ in this file.
-TIMINGS_NAME = "timings.json"
-
-#: The configuration of the run in an output directory.
-CONFIGURATION_NAME = "configuration.json"
-
-_LOCK_NAME = ".lock"
-#: Beginnings of the names of values in a configuration that mlgo itself decides, and no flag (mlgo/identity/code.py).
-_OF_MLGO = ("code", "versions")
-#: Folders on the way to a stage, at most.
-_STAGE_DEPTH = 4
-
-
 class RunFolder:
-    """An output directory that this process has locked until `close`, or until the process ends.
+    """An output directory, `path`, that this process has locked until `close`, or until the process ends.
 
-    Args:
-      path: created when absent.
-      build_tree: name of the folder in it that the command makes with links to sources; "": none.
-
-    Attributes:
-      path: the directory.
-      results: the directory, or the folder in it that `claim` was given for results.
-
+    Args: build_tree: name of the folder in it that the command makes with links to sources; "": none.
+    Attributes: results: the directory, or the folder in it that `claim` was given for results.
     Raises: RunError: it cannot be written to, another process has locked it, or a link in it leads out of it.
     """
 
@@ -143,16 +66,10 @@ class RunFolder:
     def claim(
         self, identity: Mapping[str, Any], results: pathlib.Path | None = None, grows: Collection[str] = ()
     ) -> bool:
-        """Records the identity of the run, or compares it with the recorded one; removes temporary files of a killed
-        process. No stage runs before.
+        """Before all stages: claim_configuration of `identity` (mlgo/identity/code.py), whose "code" becomes an input
+        of every stage; removes temporary files of a killed process.
 
-        Args:
-          identity: of mlgo/identity/code.py. Its "code" becomes an input of every stage.
-          results: the folder in it that holds the identity and takes the results; None: the directory itself.
-          grows: see claim_configuration.
-
-        Returns: whether there is an earlier run to resume.
-        Raises: RunError: the recorded identity differs; every difference is listed.
+        Args: results: the folder in it that holds the identity and takes the results; None: the directory itself.
         """
         self.remove_work()
         files.remove_partial(self.path)
@@ -174,26 +91,34 @@ class RunFolder:
         root: pathlib.Path | None = None,
         continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
     ) -> Manifest:
-        """Runs what is left of stage `name` and returns its manifest; see run_once.
+        """Does what is left of the work of stage `name` in its folder below `root` (None: below `path`).
 
         Args:
-          root: the folder in which the stage's folder lies, such as `results`; None: the directory itself.
-          continues: see run_once.
+          inputs, configuration: as in `Manifest`; when they differ from those in the folder, the folder is emptied.
+          work: writes the outputs into the folder, where finished files of an interrupted run are still there, and
+            returns the manifest's summary.
+          continues: whether a stage that was started with other {"stage", "inputs", "configuration"} can be continued
+            with the present ones; None: never.
         """
         if self._code is None:
             raise AssertionError(f"stage {name} runs before the folder is claimed")
-
-        def timed(folder: pathlib.Path) -> Mapping[str, Any]:
-            begin = time.monotonic()
-            try:
-                return work(folder)
-            finally:
-                with self._timings:
-                    self._seconds[name] = round(self._seconds.get(name, 0.0) + time.monotonic() - begin, 1)
-                    files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
-
-        inputs = {**inputs, "code": self._code}
-        return run_once((root or self.path) / name, name, inputs, configuration, timed, tell, continues)
+        inputs, folder = {**inputs, "code": self._code}, (root or self.path) / name
+        current = manifest.read_if_current(folder, name, inputs, configuration)
+        if current is not None:
+            tell(f"{name}: done before, in {folder}")
+            return current
+        _prepare(folder, {"stage": name, "inputs": inputs, "configuration": dict(configuration)}, continues)
+        begin = time.monotonic()
+        try:
+            summary = work(folder)
+        finally:
+            with self._timings:
+                self._seconds[name] = round(self._seconds.get(name, 0.0) + time.monotonic() - begin, 1)
+                files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
+        outputs = manifest.digests_of(folder, manifest.files_below(folder))
+        done = Manifest(name, inputs, dict(configuration), outputs, dict(summary))
+        manifest.write(folder, done)
+        return done
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -209,31 +134,63 @@ class RunFolder:
         os.close(self._lock)
 
 
-def open_output(folder: pathlib.Path) -> int:
-    """Creates `folder` when absent and locks it until the returned file descriptor is closed.
+def _prepare(
+    folder: pathlib.Path, asked: Mapping[str, Any], continues: Callable[[Any, Mapping[str, Any]], bool] | None
+) -> None:
+    """Records what a stage is started with, and removes what it cannot continue. Args: see RunFolder.stage."""
+    started, path = files.encode_json(asked), folder / STARTED_NAME
+    is_same = _holds(path, started)
+    if is_same or (continues is not None and continues(started_in(folder), asked)):
+        files.remove_partial(folder)
+        # First: a manifest must never lie beside a configuration that it is not of.
+        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
+    else:
+        if folder.exists():
+            tell(f"{asked['stage']}: runs again, for {_changed(started_in(folder), asked)}")
+        shutil.rmtree(folder, ignore_errors=True)
+    if not is_same:
+        files.write_atomically(path, started)
 
-    Raises: RunError: the folder cannot be written to, or another process has locked it.
-    """
-    remedy = "Give another --output_dir"
+
+def _changed(earlier: Any, asked: Mapping[str, Any]) -> str:
+    """What differs between the two records of a started stage, for the user."""
+    if not isinstance(earlier, Mapping):
+        return "its folder does not say what its results rest on"
+    names = []
+    for part in ("inputs", "configuration"):
+        before = earlier.get(part)
+        before = before if isinstance(before, Mapping) else {}
+        now = json.loads(files.encode_json(asked[part]))
+        names += sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return f"{', '.join(names) or 'its name'} changed"
+
+
+def _holds(path: pathlib.Path, content: bytes) -> bool:
+    try:
+        return read_regular(path, len(content)) == content
+    except OSError:
+        return False
+
+
+def open_output(folder: pathlib.Path) -> int:
+    """Creates and locks `folder` until the returned descriptor is closed. Raises: RunError: not writable, or locked."""
+    subject, remedy = f"--output_dir={folder}", "Give another --output_dir"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         lock = os.open(folder / _LOCK_NAME, flags, 0o644)
     except OSError as error:
-        raise RunError(f"--output_dir={folder}", f"cannot be written to: {error.strerror}", remedy) from error
+        raise RunError(subject, f"cannot be written to: {error.strerror}", remedy) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(lock)
-        raise RunError(f"--output_dir={folder}", "is in use by another run", f"Wait for it, or: {remedy}") from error
+        raise RunError(subject, "is in use by another run", f"Wait for it, or: {remedy}") from error
     return lock
 
 
 def _refuse_links(folder: pathlib.Path, build_tree: str) -> None:
-    """Raises: RunError: a symbolic link below `folder`, which others may have made, leads out of it.
-
-    Runs make no links outside of their build tree. A file written below such a link would replace one elsewhere.
-    """
+    """Raises: RunError: a link leads out of `folder`, and so would writes. Runs make links only in a build tree."""
     root = pathlib.Path(os.path.realpath(folder))
     for directory, folders, names in os.walk(folder):
         for name in [*folders, *names]:
@@ -248,10 +205,7 @@ def _refuse_links(folder: pathlib.Path, build_tree: str) -> None:
 def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any], grows: Collection[str] = ()) -> bool:
     """Records the configuration of the run in `folder`, or compares it with that of an earlier run.
 
-    Args:
-      configuration: its "code" and "versions" are of mlgo itself, the rest of the command.
-      grows: names, such as "inputs.corpora", of mappings and lists that may have entries which the earlier run had not.
-
+    Args: grows: names, such as "inputs.corpora", of mappings and lists that may have more entries than before.
     Returns: whether there is an earlier run to resume.
     Raises: RunError: the earlier run has another configuration, and every difference is listed; or none is recorded.
     """

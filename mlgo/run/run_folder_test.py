@@ -1,17 +1,18 @@
-"""Lock, identity and timings of a run folder."""
+"""Lock, identity, stages and timings of a run folder."""
 
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
-from mlgo.run import files
+from mlgo.run import files, manifest, run_folder
 from mlgo.run.exit_codes import RunError
 from mlgo.run.run_folder import CONFIGURATION_NAME, TIMINGS_NAME, RunFolder
 
 IDENTITY = {"code": {"score": "1"}}
 
 
-class RunFolderTest(unittest.TestCase):
+class FolderCase(unittest.TestCase):
     def setUp(self):
         self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "run")
 
@@ -20,6 +21,13 @@ class RunFolderTest(unittest.TestCase):
         self.addCleanup(folder.close)
         return folder
 
+    def claimed(self):
+        folder = self.open()
+        folder.claim(IDENTITY)
+        return folder
+
+
+class RunFolderTest(FolderCase):
     def test_one_process_at_a_time(self):
         first = RunFolder(self.path)
         with self.assertRaisesRegex(RunError, "is in use by another run. Wait for it, or: Give another --output_dir"):
@@ -33,19 +41,14 @@ class RunFolderTest(unittest.TestCase):
         self.assertFalse(folder.claim({**IDENTITY, "seed": 1, "corpus": {"digest": "a", "sizes": (1, 2)}}))
         self.assertFalse(folder.work.exists())
         self.assertTrue(folder.claim({**IDENTITY, "seed": 1, "corpus": {"digest": "a", "sizes": [1, 2]}}))
-        with self.assertRaisesRegex(
-            RunError, r"another configuration:\n  corpus.digest: was 'a', now 'b'\n  seed: was 1"
-        ):
+        wrong = r"another configuration:\n  corpus.digest: was 'a', now 'b'\n  seed: was 1"
+        with self.assertRaisesRegex(RunError, wrong):
             folder.claim({**IDENTITY, "seed": None, "corpus": {"digest": "b", "sizes": [1, 2]}})
 
     def test_a_run_may_add_to_what_grows_and_changes_nothing(self):
         folder, grows = self.open(), ("inputs", "inputs.corpora", "configuration.sides", "programs")
-        first = {
-            **IDENTITY,
-            "inputs": {"corpora": {"a": "1"}},
-            "configuration": {"sides": {"r": ["x"]}},
-            "programs": ["x"],
-        }
+        first = {**IDENTITY, "inputs": {"corpora": {"a": "1"}}, "programs": ["x"]}
+        first["configuration"] = {"sides": {"r": ["x"]}}
         more = {**first, "inputs": {"corpora": {"a": "1", "b": "2"}, "counter": "3"}, "programs": ["y", "x"]}
         more["configuration"] = {"sides": {"r": ["x"], "mine": []}}
         self.assertFalse(folder.claim(first, grows=grows))
@@ -55,11 +58,9 @@ class RunFolderTest(unittest.TestCase):
         self.assertTrue(folder.claim(more, grows=grows))
         folder.stage("a", {}, {}, lambda path: self.fail("the stage runs again"))
         self.assertTrue(folder.claim(more))  # It is recorded.
+        other_digest = {"corpora": {"a": "4", "b": "2"}, "counter": "3"}
         for changed, message in (
-            (
-                {**more, "inputs": {"corpora": {"a": "4", "b": "2"}, "counter": "3"}},
-                "inputs.corpora.a: was '1', now '4'",
-            ),
+            ({**more, "inputs": other_digest}, "inputs.corpora.a: was '1', now '4'"),
             (first, "inputs.corpora.b: was '2', now None"),
             ({**more, "programs": ["y"]}, r"programs: was \['y', 'x'\], now \['y'\]"),
             ({**more, "configuration": {"sides": {"r": ["x", "y"], "mine": []}}}, r"sides.r: was \['x'\], now"),
@@ -68,50 +69,15 @@ class RunFolderTest(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 folder.claim(changed, grows=grows)
 
-    def test_a_stage_runs_once_and_its_seconds_are_kept(self):
-        folder = self.open()
-        folder.claim(IDENTITY)
-        runs: list[pathlib.Path] = []
-
-        def work(path: pathlib.Path) -> dict[str, int]:
-            runs.append(path)
-            return {"modules": 3}
-
-        for _ in range(2):
-            done = folder.stage("trace", {}, {}, work)
-        self.assertEqual((runs, done.summary), ([self.path / "trace"], {"modules": 3}))
-        files.write_json_atomically(self.path / TIMINGS_NAME, {"trace": 5.0})
-        folder.claim(IDENTITY)
-        self.assertEqual(folder.seconds, {"trace": 5.0})
-
     def test_other_code_is_another_run(self):
-        folder = self.open()
-        folder.claim(IDENTITY)
+        folder = self.claimed()
         folder.stage("trace", {}, {}, lambda path: {})
-        wrong = (
-            r"holds results of another version of mlgo \(what differs: score\). Give another --output_dir, or delete"
-        )
-        with self.assertRaisesRegex(RunError, wrong):
+        wrong = r"results of another version of mlgo \(what differs: score\). Give another --output_dir, or delete"
+        with self.assertRaisesRegex(RunError, f"holds {wrong}"):
             folder.claim({"code": {"score": "2"}})
         (self.path / CONFIGURATION_NAME).unlink()
         with self.assertRaisesRegex(RunError, "earlier version of mlgo, which does not say what they rest on"):
             folder.claim(IDENTITY)
-
-    def test_code_is_an_input_of_every_stage(self):
-        folder = self.open()
-        folder.claim(IDENTITY)
-        first = folder.stage("trace", {"corpus": "a"}, {}, lambda path: {})
-        (self.path / CONFIGURATION_NAME).unlink()
-        (self.path / "trace").rename(self.path / "kept")
-        folder.claim({"code": {"score": "2"}})
-        (self.path / "kept").rename(self.path / "trace")
-        again = folder.stage("trace", {"corpus": "a"}, {}, lambda path: {"again": True})
-        self.assertEqual((first.summary, again.summary), ({}, {"again": True}))
-        self.assertNotEqual(first.inputs["code"], again.inputs["code"])
-
-    def test_no_stage_runs_in_a_folder_that_says_nothing_of_its_results(self):
-        with self.assertRaisesRegex(AssertionError, "stage trace runs before the folder is claimed"):
-            self.open().stage("trace", {}, {}, lambda path: {})
 
     def test_runs_in_folders_below_are_none_of_this_run(self):
         below = RunFolder(self.path / "inlining")
@@ -130,9 +96,8 @@ class RunFolderTest(unittest.TestCase):
     def test_a_folder_of_others_leads_no_write_elsewhere(self):
         outside = self.path.with_name("outside")
         outside.mkdir()
-        for number, (name, target) in enumerate(
-            [("policy", "."), ("work", "."), ("trace/modules", "."), ("metrics.jsonl", "file"), (".lock", "lock")]
-        ):
+        links = {"policy": ".", "work": ".", "trace/modules": ".", "metrics.jsonl": "file", ".lock": "lock"}
+        for number, (name, target) in enumerate(links.items()):
             path = self.path / str(number)
             with self.subTest(name):
                 (path / name).parent.mkdir(parents=True)
@@ -157,6 +122,77 @@ class RunFolderTest(unittest.TestCase):
         self.path.with_name("link").symlink_to("run")
         self.path = self.path.with_name("link")
         self.open()
+
+
+class StageTest(FolderCase):
+    def setUp(self):
+        super().setUp()
+        self.found: list[list[str]] = []
+        self.told: list[str] = []
+        self.is_interrupted = False
+        self.enterContext(mock.patch.object(run_folder, "tell", self.told.append))
+        self.opened, self.folder = self.claimed(), self.path / "trace"
+
+    def work(self, folder):
+        self.found.append(sorted(path.name for path in folder.iterdir() if path.name != run_folder.STARTED_NAME))
+        (folder / f"file{len(self.found)}").write_text("content")
+        if self.is_interrupted:
+            (folder / ".half.x.partial").touch()
+            raise KeyboardInterrupt
+        return {"runs": len(self.found)}
+
+    def stage(self, corpus="1", seed=1):
+        return self.opened.stage("trace", {"corpus": corpus}, {"seed": seed}, self.work)
+
+    def test_second_run_is_skipped_and_the_seconds_are_kept(self):
+        first = self.stage()
+        self.assertEqual(self.stage(), first)
+        self.assertEqual((self.found, first.summary), ([[]], {"runs": 1}))
+        self.assertEqual(sorted(first.outputs), ["file1", run_folder.STARTED_NAME])
+        files.write_json_atomically(self.path / TIMINGS_NAME, {"trace": 5.0})
+        self.opened.claim(IDENTITY)
+        self.assertEqual(self.opened.seconds, {"trace": 5.0})
+
+    def test_interrupted_stage_continues_without_unfinished_files(self):
+        self.is_interrupted = True
+        with self.assertRaises(KeyboardInterrupt):
+            self.stage()
+        self.is_interrupted = False
+        self.assertEqual(self.stage().summary, {"runs": 2})
+        self.assertEqual(self.found, [[], ["file1"]])
+
+    def test_other_inputs_begin_anew(self):
+        for corpus, seed in (("1", 1), ("2", 1), ("2", 2)):
+            self.stage(corpus, seed)
+        self.assertEqual(self.found, [[], [], []])
+        self.assertEqual(self.told, [f"trace: runs again, for {name} changed" for name in ("corpus", "seed")])
+
+    def test_code_is_an_input_of_every_stage(self):
+        first = self.stage()
+        (self.path / CONFIGURATION_NAME).unlink()
+        self.folder.rename(self.path / "kept")
+        self.opened.claim({"code": {"score": "2"}})
+        (self.path / "kept").rename(self.folder)
+        self.assertNotEqual(first.inputs["code"], self.stage().inputs["code"])
+        self.assertEqual(self.found, [[], []])
+
+    def test_a_stage_that_does_not_say_what_it_is_of_begins_anew(self):
+        self.stage()
+        (self.folder / run_folder.STARTED_NAME).unlink()
+        self.stage()
+        self.assertIn("does not say what its results rest on", self.told[0])
+
+    def test_damaged_output_runs_the_stage_again(self):
+        self.stage()
+        (self.folder / "file1").write_text("other")
+        self.assertEqual(self.stage().summary, {"runs": 2})
+        self.assertIsNotNone(manifest.read(self.folder))
+
+    def test_no_stage_runs_in_a_folder_that_says_nothing_of_its_results(self):
+        self.opened = RunFolder(self.path.with_name("other"))
+        self.addCleanup(self.opened.close)
+        with self.assertRaisesRegex(AssertionError, "stage trace runs before the folder is claimed"):
+            self.stage()
 
 
 if __name__ == "__main__":

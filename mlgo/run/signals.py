@@ -27,10 +27,7 @@ def name_of(number: int) -> str:
 
 
 def from_outside(exit_code: int) -> str | None:
-    """The name of the signal from another process that ended a program; None: it ended by itself.
-
-    Args: exit_code: the program's, or minus the number of the signal that ended it.
-    """
+    """The signal from another process that ended a program (`exit_code`: minus its number); None: it ended itself."""
     return name_of(-exit_code) if exit_code < 0 and -exit_code not in _OWN else None
 
 

@@ -18,10 +18,8 @@ class SignalsTest(unittest.TestCase):
             signals.check_not_killed("ld.lld", exit_code)
 
     def test_the_message_says_what_to_do(self):
-        with self.assertRaisesRegex(
-            signals.KilledFromOutside,
-            r"program ld\.lld: was ended from outside, by SIGKILL\. .* the same command again",
-        ):
+        message = r"program ld\.lld: was ended from outside, by SIGKILL\. .* the same command again"
+        with self.assertRaisesRegex(signals.KilledFromOutside, message):
             signals.check_not_killed("ld.lld", -signal.SIGKILL)
 
 

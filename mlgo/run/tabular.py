@@ -25,10 +25,7 @@ def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
 
 
 def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A line for each row; a column is as wide as its widest cell.
-
-    Raises: ValueError: the rows differ in length.
-    """
+    """A line for each row; a column is as wide as its widest cell. Raises: ValueError: the rows differ in length."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 

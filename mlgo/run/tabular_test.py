@@ -31,10 +31,8 @@ class CsvTest(unittest.TestCase):
 
 class AlignedTest(unittest.TestCase):
     def test_columns(self):
-        self.assertEqual(
-            tabular.aligned_lines([["corpus", "size"], ["re2", "-1 %"], ["", "0 %"]]),
-            ["corpus  size", "re2     -1 %", "        0 %"],
-        )
+        lines = tabular.aligned_lines([["corpus", "size"], ["re2", "-1 %"], ["", "0 %"]])
+        self.assertEqual(lines, ["corpus  size", "re2     -1 %", "        0 %"])
 
     def test_nothing_is_cut_off_silently(self):
         with self.assertRaisesRegex(ValueError, "argument 2 is shorter"):

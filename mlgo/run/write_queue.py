@@ -1,7 +1,4 @@
-"""Reads ahead and writes behind, in threads: a stage of many small files does not wait for the disk after each of them.
-
-A flush takes milliseconds, and the file system does several at a time.
-"""
+"""Reads ahead and writes behind, in threads: a stage of many small files does not wait for the disk after each."""
 
 import collections
 import concurrent.futures
@@ -10,7 +7,6 @@ from typing import TypeVar
 
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
-
 _THREADS = 4
 #: Writes under way or waiting; bounds the memory.
 _MOST_PENDING = 16
@@ -24,10 +20,7 @@ class WriteQueue:
         self._pending: collections.deque[concurrent.futures.Future] = collections.deque()
 
     def submit(self, write: Callable[[], None]) -> None:
-        """Calls `write` in a thread, soon. What must be written in an order belongs into one call.
-
-        Raises: the exception of an earlier write.
-        """
+        """Calls `write` in a thread, in no order, soon. Raises: the exception of an earlier write."""
         self._pending.append(self._pool.submit(write))
         while len(self._pending) > _MOST_PENDING or (self._pending and self._pending[0].done()):
             self._pending.popleft().result()
@@ -45,10 +38,7 @@ class WriteQueue:
 
 
 def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int, ahead: int) -> Iterator[_Read]:
-    """What `read`, called in threads, returns for each of `items`, in their order; `ahead` of them wait at most.
-
-    Raises: what it raises, for the first of the items that fail.
-    """
+    """What `read`, called in threads, returns or raises for each of `items`, in order; at most `ahead` of them wait."""
     pool = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="read")
     pending: collections.deque[concurrent.futures.Future[_Read]] = collections.deque()
     try:

@@ -19,9 +19,8 @@ def _plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes(), value.flags.writeable
     if dataclasses.is_dataclass(value):
-        return type(value).__name__, {
-            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return type(value).__name__, _plain(fields)
     if isinstance(value, dict):
         return {key: _plain(element) for key, element in value.items()}
     if isinstance(value, (list, tuple)):

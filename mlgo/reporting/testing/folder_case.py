@@ -1,8 +1,12 @@
 """Where tests make results up and read them, and what they ask of pages."""
 
+import contextlib
+import json
 import pathlib
 import tempfile
 import unittest
+from collections.abc import Iterator
+from typing import Any
 
 from mlgo.pages.page import Page, Point
 from mlgo.reporting.reading import read_folder
@@ -19,7 +23,14 @@ class FolderTestCase(unittest.TestCase):
     """Each test has a temporary folder `folder`."""
 
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+
+    @contextlib.contextmanager
+    def edited(self, path: str) -> Iterator[Any]:
+        """The content of a JSON file below `folder`, which is written when the block ends."""
+        content = json.loads((self.folder / path).read_text("utf-8"))
+        yield content
+        (self.folder / path).write_text(json.dumps(content), "utf-8")
 
     def read(self, name: str) -> list[Record]:
         """The records in the folder `name` of `folder`."""

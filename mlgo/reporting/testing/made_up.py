@@ -18,7 +18,6 @@ from mlgo.training import figures
 
 #: What a template's instance can be called, and what a browser or Markdown must not take for markup.
 HOSTILE = '_Z1f<script>alert("x")</script>|&amp;`*_[a](javascript:alert(1))'
-
 CLANG = "c1" * 32
 SEED = 1
 
@@ -27,67 +26,27 @@ def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12,
     """A PPO run on eviction. Args: ended: whether it has a policy and a result; better: improvement, 0.02 is 2 %."""
     random_source = random.Random(7)
     rewards = [better * (1.0 - math.exp(-step / 3.0)) for step in range(iterations + 1)]
-    records = [
-        {
-            "iteration": step,
-            "modules": 4,
-            "compiles": 16,
-            "failed_compiles": {},
-            "failures": {"timeout": 1} if step == 2 else {},
-            "kl": 0.01 + 0.005 * random_source.random(),
-            "entropy": 0.5 - 0.02 * step,
-            "explained_variance": 0.05 * step,
-            "reward": {
-                "mean": rewards[step],
-                "median": rewards[step],
-                "lowest": -0.1,
-                "highest": 0.2,
-                "p05": rewards[step] - 0.04,
-                "p25": rewards[step] - 0.01,
-                "p75": rewards[step] + 0.01,
-                "p95": rewards[step] + 0.04,
-            },
-        }
-        for step in range(iterations)
-    ]
-    validations = [
-        {
-            "iteration": step,
-            "failures": {},
-            "functions": 80,
-            "modules": 8,
-            "geometric_mean": 1.0 - rewards[step],
-            "low": 1.0 - rewards[step] - 0.01,
-            "high": 1.0 - rewards[step] + 0.01,
-            "better": 4,
-            "worse": 2,
-            "equal": 2,
-        }
-        for step in range(0, iterations + 1, 3)
-    ]
+    records, validations = [], []
+    for step in range(iterations):
+        quantiles = {"p05": -0.04, "p25": -0.01, "mean": 0.0, "median": 0.0, "p75": 0.01, "p95": 0.04}
+        reward = {"lowest": -0.1, "highest": 0.2, **{name: rewards[step] + off for name, off in quantiles.items()}}
+        failures = {"failed_compiles": {}, "failures": {"timeout": 1} if step == 2 else {}}
+        update = {"kl": 0.01 + 0.005 * random_source.random(), "entropy": 0.5 - 0.02 * step}
+        update["explained_variance"] = 0.05 * step
+        records.append({"iteration": step, "modules": 4, "compiles": 16, **failures, **update, "reward": reward})
+    for step in range(0, iterations + 1, 3):
+        mean = 1.0 - rewards[step]
+        counts = {"functions": 80, "modules": 8, "better": 4, "worse": 2, "equal": 2}
+        ratio = {"geometric_mean": mean, "low": mean - 0.01, "high": mean + 0.01}
+        validations.append({"iteration": step, "failures": {}, **counts, **ratio})
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(records, validations))
+    settings = {"algorithm": "ppo", "problem": "regalloc_eviction", "reward": "", "seed": SEED, "warm_start": "bc"}
+    settings |= {"iterations": iterations, "modules_per_iteration": 4, "max_failure_ratio": 0.1}
+    settings |= {"validation_interval": 3, "validation_modules": 8}
+    corpora = {"train_corpus": "a1" * 32, "held_out_corpus": "b1" * 32}
     identity: dict[str, Any] = {
-        "configuration": {
-            "run": {
-                "algorithm": "ppo",
-                "problem": "regalloc_eviction",
-                "reward": "",
-                "seed": SEED,
-                "iterations": iterations,
-                "warm_start": "bc",
-                "modules_per_iteration": 4,
-                "validation_interval": 3,
-                "validation_modules": 8,
-                "max_failure_ratio": 0.1,
-            }
-        },
-        "inputs": {
-            "clang": CLANG,
-            "train_corpus": "a1" * 32,
-            "held_out_corpus": "b1" * 32,
-            "policy": None,
-            "imitated": [],
-        },
+        "configuration": {"run": settings},
+        "inputs": {"clang": CLANG, **corpora, "policy": None, "imitated": []},
         "versions": {"numpy": "2.1.3"},
     }
     files.write_json_atomically(folder / "configuration.json", identity)
@@ -95,25 +54,14 @@ def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12,
         return
     comparison = _comparison({"policy": better, "warm_start": 0.0})
     files.write_json_atomically(folder / "held_out" / "result.json", comparison.to_json())
-    files.write_atomically(
-        folder / "held_out" / "functions.csv", rows_to_csv(comparison.rows, list(comparison.summaries))
-    )
-    training = {
-        **identity,
-        "learning": {"chosen_iteration": validations[-1]["iteration"]},
-        "trace": {
-            "train": {"traced": 12, "no decisions": 1, "decisions": 3456},
-            "held_out": {"traced": 9, "decisions": 789},
-        },
-        "warm_start": {"validation_accuracy": 0.9, "validation_decisions": 1234},
-    }
-    record = {
-        "format": "mlgo policy 1",
-        "problem": "regalloc_eviction",
-        "sha256": {"weights.npz": "d1" * 32},
-        "training": training,
-    }
-    files.write_json_atomically(folder / "policy" / "policy.json", record)
+    table = rows_to_csv(comparison.rows, list(comparison.summaries))
+    files.write_atomically(folder / "held_out" / "functions.csv", table)
+    trace = {"train": {"traced": 12, "no decisions": 1, "decisions": 3456}, "held_out": {"traced": 9, "decisions": 789}}
+    start = {"validation_accuracy": 0.9, "validation_decisions": 1234}
+    learning = {"chosen_iteration": validations[-1]["iteration"]}
+    training = {**identity, "learning": learning, "trace": trace, "warm_start": start}
+    record = {"format": "mlgo policy 1", "problem": "regalloc_eviction", "sha256": {"weights.npz": "d1" * 32}}
+    files.write_json_atomically(folder / "policy" / "policy.json", {**record, "training": training})
     files.write_json_atomically(folder / "timings.json", {"trace/train": 10.0, "learning": 100.0})
 
 
@@ -146,9 +94,8 @@ def write_evaluation(
         linked |= {side: {row.module: round(row.scores[side]) for row in comparison.rows} for side in sides}
         summaries = {}
         for side in sides:
-            summary = summarize_totals(
-                {module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, SEED
-            )
+            pairs = {module: (linked[side][module], default) for module, default in linked["default"].items()}
+            summary = summarize_totals(pairs, SEED)
             assert summary is not None  # There are modules.
             summaries[side] = summary
         code = {side: {module: {"": size} for module, size in sizes.items()} for side, sizes in linked.items()}
@@ -212,40 +159,22 @@ def write_programs(folder: pathlib.Path) -> None:
         }
         for program, size in (("lua", 1000), ("sqlite", 9000))
     }
-    runs = {
-        "lua": {
-            "default": {"instructions": 10_000_000, "loads": 300_000, "stores": 20_000},
-            "policy": {"instructions": 9_900_000, "loads": 310_000, "stores": 20_000},
-        }
-    }
-    symbols = {
-        "lua": [{"symbol": HOSTILE, "default": 100, "policy": 40}, {"symbol": "main", "default": 10, "policy": None}]
-    }
-    total = {
-        "geometric_mean": 0.98,
-        "low": 0.97,
-        "high": 0.99,
-        "mean": 0.98,
-        "worst": {"program": "sqlite", "ratio": 0.997},
-        "programs": 2,
-    }
+    default = {"instructions": 10_000_000, "loads": 300_000, "stores": 20_000}
+    runs = {"lua": {"default": default, "policy": {"instructions": 9_900_000, "loads": 310_000, "stores": 20_000}}}
+    symbols = [{"symbol": HOSTILE, "default": 100, "policy": 40}, {"symbol": "main", "default": 10, "policy": None}]
+    worst = {"program": "sqlite", "ratio": 0.997}
+    total = {"geometric_mean": 0.98, "low": 0.97, "high": 0.99, "mean": 0.98, "programs": 2, "worst": worst}
     measures = {"size": "code_bytes", "executed": "instructions", "run": "instructions"}
     totals = {part: {"policy": {measure: total}} for part, measure in measures.items()}
-    cost = {
-        "-O2": {
-            "policy": {
-                "cpu_seconds": {"ratio": 1.01, "low": 1.0, "high": 1.02, "sum": 10.1, "base_sum": 10.0, "sources": 7}
-            }
-        }
-    }
+    seconds = {"ratio": 1.01, "low": 1.0, "high": 1.02, "sum": 10.1, "base_sum": 10.0, "sources": 7}
     content = {
         "kind": "programs",
         "size": sizes,
         "executed": runs,
         "run": runs,
-        "symbols": symbols,
+        "symbols": {"lua": symbols},
         "totals": totals,
-        "cost": cost,
+        "cost": {"-O2": {"policy": {"cpu_seconds": seconds}}},
         "digests": {"clang": CLANG},
         "left_out": {"run": {"box2d": "timeout"}},
     }
@@ -254,27 +183,15 @@ def write_programs(folder: pathlib.Path) -> None:
 
 def write_explanation(folder: pathlib.Path) -> None:
     """What a policy looks at."""
+    changed = {"changed_decisions": 0.3, "low": 0.25, "high": 0.35}
     importance = [
-        {
-            "feature": f"feature_{index}",
-            "changed_decisions": 0.3 / (index + 1),
-            "low": 0.25 / (index + 1),
-            "high": 0.35 / (index + 1),
-        }
+        {"feature": f"feature_{index}", **{name: share / (index + 1) for name, share in changed.items()}}
         for index in range(6)
     ]
-    examples = [
-        {
-            "module": "a.cpp",
-            "function": HOSTILE,
-            "decision": 3,
-            "policy_choice": "inline",
-            "heuristic_choice": "keep",
-            "callee": "g",
-            "features": {"cost_estimate": 12.5, "callee_users": 1},
-            "adds": {"cost_estimate": -0.5, "callee_users": 2.25},
-        }
-    ]
+    example = {"module": "a.cpp", "function": HOSTILE, "decision": 3, "callee": "g"}
+    example |= {"policy_choice": "inline", "heuristic_choice": "keep"}
+    example["features"] = {"cost_estimate": 12.5, "callee_users": 1}
+    example["adds"] = {"cost_estimate": -0.5, "callee_users": 2.25}
     content = {
         "kind": "explanation",
         "problem": "inlining_for_size",
@@ -284,7 +201,7 @@ def write_explanation(folder: pathlib.Path) -> None:
         "ways_to_differ": [{"count": 123, "policy": "inline", "heuristic": "keep"}],
         "differs_from_heuristic": {"count": 123, "share": 0.123, "low": 0.1, "high": 0.15},
         "importance": importance,
-        "examples": examples,
+        "examples": [example],
     }
     files.write_json_atomically(folder / "explanation.json", content)
 
@@ -292,12 +209,8 @@ def write_explanation(folder: pathlib.Path) -> None:
 def write_everything(folder: pathlib.Path) -> None:
     """A run with an evaluation, programs and an explanation inside, as a shipped policy has them."""
     write_run(folder)
-    write_evaluation(
-        folder / "evaluation",
-        {"trained": 0.012},
-        thresholds={"threshold_15": 0.01, "threshold_50": -0.02},
-        skipped=("broken.cpp",),
-    )
+    thresholds = {"threshold_15": 0.01, "threshold_50": -0.02}
+    write_evaluation(folder / "evaluation", {"trained": 0.012}, thresholds=thresholds, skipped=("broken.cpp",))
     write_programs(folder / "evaluation" / "programs")
     write_explanation(folder / "explanation")
 
