@@ -3,7 +3,7 @@
 import dataclasses
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.learning.learner import Learner
@@ -28,15 +28,18 @@ class Algorithm:
         return getattr(importlib.import_module(f"mlgo.learning.algorithms.{self.name}.learner"), self.learner)
 
 
-def check_fields(config: Any, at_least_one: Sequence[str] = (), positive: Sequence[str] = ()) -> None:
-    """Checks fields of a configuration.
-
-    Raises: ValueError: one of `at_least_one` is below 1, or one of `positive` is not a finite number above 0; names it.
+def check_fields(
+    config: Any, at_least_one: Sequence[str] = (), positive: Sequence[str] = (), below_one: Sequence[str] = ()
+) -> None:
+    """Raises: ValueError: one of `at_least_one` is below 1, one of `positive` is not a finite number above 0, or one
+    of `below_one` is not in [0, 1); names it.
     """
-    kind = type(config).__name__
-    for name in at_least_one:
-        if getattr(config, name) < 1:
-            raise ValueError(f"{kind}.{name}={getattr(config, name)} must be at least 1")
-    for name in positive:
-        if not (math.isfinite(getattr(config, name)) and getattr(config, name) > 0):
-            raise ValueError(f"{kind}.{name}={getattr(config, name)} must be positive")
+    checks: tuple[tuple[Sequence[str], Callable[[Any], bool], str], ...] = (
+        (at_least_one, lambda value: value >= 1, "be at least 1"),
+        (positive, lambda value: 0 < value < math.inf, "be positive"),
+        (below_one, lambda value: 0 <= value < 1, "lie in [0, 1)"),
+    )
+    for names, is_right, rule in checks:
+        for name in names:
+            if not is_right(value := getattr(config, name)):
+                raise ValueError(f"{type(config).__name__}.{name}={value} must {rule}")

@@ -1,11 +1,12 @@
 """Warm start: the policy learns to repeat the default heuristic's decisions, by cross-entropy on a default trace.
 
-Of continuous decisions it learns the order, by least squares on their ranks (order.py).
+Of continuous decisions it learns the order, by least squares on their ranks. LLVM's default priorities are bit fields
+(stage, hint, class, size) over 32 bits: regressing on them would learn the highest bit and nothing else. Their ranks
+hold all that the allocator sees of them.
 
-Training ends after a fixed number of epochs; the weights returned are those of the epoch with the best accuracy on
-functions that were not trained on. Accuracy is that of the exact network, greedy, as it would be shipped. It is
-reported beside the accuracy of always answering the most frequent position: for eviction "keep it", 68 % of the
-choices.
+The weights returned are those of the epoch with the best accuracy on functions that were not trained on. Accuracy is
+that of the exact network, greedy, as it would be shipped. It is reported beside the accuracy of always answering the
+most frequent position: for eviction "keep it", 68 % of the choices.
 
 A rule that can be repeated exactly drives its logits apart without end. A policy cloned from it then explores nothing,
 and has no gradient either: of sigmoid(z) it is p (1 - p). `BcConfig.label_smoothing` bounds the logits where they are
@@ -22,49 +23,52 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning.checkpoint import digest_of, load_checkpoint, remove_superseded, save_checkpoint
+from mlgo.learning.checkpoint import (
+    digest_of,
+    load_checkpoint,
+    pop_prefixed,
+    remove_superseded,
+    save_checkpoint,
+    with_prefix,
+)
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.distribution import RowDistribution
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, row_logits
 from mlgo.learning.observations import DecisionKind, Observations, minibatches
 from mlgo.learning.optimizer import Adam, StepSpecs, traced, weight_decay
-from mlgo.learning.order import order_agreement, order_scale
 from mlgo.run.determinism import derive_seed
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import Progress, Silent
 
 _CHECKPOINT = "behavioural_cloning"
 
+#: What the lowest and the highest number become, in units of the network's output: inside the range from 0 that a
+#: policy can answer, with room for noise below, and few units wide, so that weights stay small.
+LOWEST, HIGHEST = 1.0, 7.0
+
 
 @dataclasses.dataclass(frozen=True)
 class BcEpoch:
-    """One epoch: mean loss on the training part, and shares of equal decisions in 0 .. 1.
-
-    The loss is the cross-entropy in nats; of numbers half the squared error, and equal decisions are pairs in equal
-    order.
-    """
+    """One epoch. Of numbers, the loss is half the squared error, and accuracy the share of pairs in equal order."""
 
     epoch: int
-    loss: float
+    loss: float  #: mean cross-entropy on the training part, in nats.
+    #: training_accuracy, validation_accuracy: shares of equal decisions, in 0 .. 1.
     training_accuracy: float
     validation_accuracy: float
 
 
 @dataclasses.dataclass(frozen=True)
 class BcResult:
-    """The cloned policy.
-
-    Attributes: majority_accuracy: on the validation part, always answering the most frequent decision of the training
-      part.
-    """
+    """The cloned policy."""
 
     network: PolicyNetwork
     epochs: tuple[BcEpoch, ...]
     best_epoch: int
     training_decisions: int
     validation_decisions: int
-    majority_accuracy: float
+    majority_accuracy: float  #: on the validation part, of always answering the training part's most frequent decision.
 
     @property
     def validation_accuracy(self) -> float:
@@ -93,21 +97,26 @@ def train_bc(
     """Clones the decisions in `observations`, starting from `network`.
 
     With `resume_dir` every finished epoch is kept there, and an interrupted call with equal arguments continues after
-    the last one, to the same bytes as without the interruption. A checkpoint of other arguments is an error.
+    the last one, to the same bytes as without the interruption.
 
     Raises: RunError: the checkpoint is damaged or of other arguments, or the loss is not finite.
     """
     config, progress = config or BcConfig(), progress or Silent()
     training, validation = split_by_function(observations, config.validation_share, seed)
     if observations.kind == "continuous":
-        scale = order_scale(observations.numbers[training])
-        observations = dataclasses.replace(observations, outputs=scale.apply(observations.numbers))
-    state = _State(network, config)
+        numbers = observations.numbers
+        observations = dataclasses.replace(observations, outputs=ranks(numbers, numbers[training]))
+    state = _State(network)
     identity = _identity(network, observations, seed, config)
-    if resume_dir is not None:
-        if (saved := load_checkpoint(resume_dir, _CHECKPOINT)) is not None:
-            remove_superseded(resume_dir, _CHECKPOINT)
-        state.restore(saved, identity, str(resume_dir))
+    if resume_dir is not None and (saved := load_checkpoint(resume_dir, _CHECKPOINT)) is not None:
+        remove_superseded(resume_dir, _CHECKPOINT)
+        if saved[1].get("identity") != identity:
+            raise RunError(
+                f"the behavioural cloning checkpoint in {resume_dir}",
+                "was made from other data, another configuration or another seed",
+                "Delete it to clone afresh, or run with the former arguments",
+            )
+        state.restore(*saved)
     learner = Cloner(network.with_weights(state.weights), config, observations.kind, state.optimizer)
     held_back = observations.select(validation)
     per_epoch = math.ceil(len(training) / config.minibatch)
@@ -129,7 +138,8 @@ def train_bc(
         held_accuracy = accuracy_of(network.with_weights(weights), held_back) if len(validation) else accuracy
         state.finish_epoch(BcEpoch(epoch, float(loss), float(accuracy), float(held_accuracy)), weights, learner.state())
         if resume_dir is not None:
-            save_checkpoint(resume_dir, _CHECKPOINT, state.arrays(), {"identity": identity, "epochs": state.rows()})
+            rows = [dataclasses.asdict(each) for each in state.epochs]
+            save_checkpoint(resume_dir, _CHECKPOINT, state.arrays(), {"identity": identity, "epochs": rows})
         progress.advance(1, f"accuracy {held_accuracy:.1%}")
     return BcResult(
         network.with_weights(state.best_weights),
@@ -137,7 +147,7 @@ def train_bc(
         state.best_epoch,
         len(training),
         len(validation),
-        _majority(observations, training, validation if len(validation) else training),
+        _majority_accuracy(observations, training, validation if len(validation) else training),
     )
 
 
@@ -149,16 +159,35 @@ def accuracy_of(network: PolicyNetwork, observations: Observations) -> float:
     return float(np.mean(decisions == observations.actions))
 
 
-def _majority(observations: Observations, training: np.ndarray, held_back: np.ndarray) -> float:
+def ranks(answers: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """float32 [N]: `answers` on a scale on which `known`, float [K], lie evenly between LOWEST and HIGHEST.
+
+    The place of a known value is its mean rank; others are interpolated linearly, the ends go on beyond them.
+    """
+    values, counts = np.unique(np.asarray(known, np.float32), return_counts=True)
+    middle = np.cumsum(counts) - counts / 2.0
+    targets = (LOWEST + (HIGHEST - LOWEST) * middle / counts.sum()).astype(np.float32)
+    return np.interp(answers, values, targets).astype(np.float32)
+
+
+def order_agreement(observations: Observations, answers: np.ndarray) -> float:
+    """Share of neighbouring decisions of one function that `answers` [N] put in the same order as the decisions taken.
+
+    Neighbours that were decided alike do not count; answered alike they count half, as with any constant answer.
+    """
+    pairs = np.flatnonzero(observations.group[1:] == observations.group[:-1])
+    wanted = np.sign(observations.numbers[pairs + 1] - observations.numbers[pairs])
+    got = np.sign(np.asarray(answers)[pairs + 1] - np.asarray(answers)[pairs])
+    differ = wanted != 0
+    return float(np.mean((1.0 + wanted[differ] * got[differ]) / 2.0)) if differ.any() else 0.5
+
+
+def _majority_accuracy(observations: Observations, training: np.ndarray, held_back: np.ndarray) -> float:
+    """As `BcResult.majority_accuracy`; the lowest among equally frequent decisions."""
     if observations.kind == "continuous":
         return order_agreement(observations.select(held_back), np.zeros(len(held_back)))
     actions = observations.actions
-    return majority_accuracy(actions[training], actions[held_back])
-
-
-def majority_accuracy(training_actions: np.ndarray, actions: np.ndarray) -> float:
-    """Share of `actions` equal to the most frequent one of `training_actions` (the lowest among equally frequent)."""
-    return float(np.mean(actions == np.argmax(np.bincount(training_actions))))
+    return float(np.mean(actions[held_back] == np.argmax(np.bincount(actions[training]))))
 
 
 def _identity(network: PolicyNetwork, observations: Observations, seed: int, config: BcConfig) -> str:
@@ -171,13 +200,12 @@ def _identity(network: PolicyNetwork, observations: Observations, seed: int, con
 class _State:
     """What a checkpoint holds: current and best weights, optimiser, finished epochs."""
 
-    def __init__(self, network: PolicyNetwork, config: BcConfig):
+    def __init__(self, network: PolicyNetwork):
         self.weights: dict[str, np.ndarray] = dict(network.weights)
         self.best_weights = self.weights
-        self.optimizer: dict[str, np.ndarray] | None = None
+        self.optimizer: dict[str, np.ndarray] = {}
         self.epochs: list[BcEpoch] = []
         self.best_epoch = 0
-        self._total = config.epochs
 
     def finish_epoch(
         self, epoch: BcEpoch, weights: Mapping[str, np.ndarray], optimizer: Mapping[str, np.ndarray]
@@ -187,31 +215,13 @@ class _State:
         if len(self.epochs) == 1 or epoch.validation_accuracy > self.epochs[self.best_epoch].validation_accuracy:
             self.best_epoch, self.best_weights = epoch.epoch, self.weights
 
-    def rows(self) -> list[dict]:
-        return [dataclasses.asdict(epoch) for epoch in self.epochs]
-
     def arrays(self) -> dict[str, np.ndarray]:
-        return {
-            **{f"weights:{name}": value for name, value in self.weights.items()},
-            **{f"best:{name}": value for name, value in self.best_weights.items()},
-            **{f"optimizer:{name}": value for name, value in (self.optimizer or {}).items()},
-        }
+        current = {**with_prefix("weights:", self.weights), **with_prefix("optimizer:", self.optimizer)}
+        return {**current, **with_prefix("best:", self.best_weights)}
 
-    def restore(self, checkpoint, identity: str, where: str) -> None:
-        if checkpoint is None:
-            return
-        arrays, facts = checkpoint
-        if facts.get("identity") != identity:
-            raise RunError(
-                f"the behavioural cloning checkpoint in {where}",
-                "was made from other data, another configuration or another seed",
-                "Delete it to clone afresh, or run with the former arguments",
-            )
-        parts: dict[str, dict[str, np.ndarray]] = {"weights": {}, "best": {}, "optimizer": {}}
-        for key, value in arrays.items():
-            part, name = key.split(":", 1)
-            parts[part][name] = value
-        self.weights, self.best_weights, self.optimizer = parts["weights"], parts["best"], parts["optimizer"]
+    def restore(self, arrays: dict[str, np.ndarray], facts: Mapping[str, Any]) -> None:
+        self.weights, self.best_weights = pop_prefixed("weights:", arrays), pop_prefixed("best:", arrays)
+        self.optimizer = pop_prefixed("optimizer:", arrays)
         self.epochs = [BcEpoch(**row) for row in facts["epochs"]]
         self.best_epoch = int(np.argmax([epoch.validation_accuracy for epoch in self.epochs]))
 
@@ -227,25 +237,14 @@ class Cloner:
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)
         self._l2, self._smoothing = config.l2, config.label_smoothing
-        self._loss = {
-            "categorical": self._of_categorical,
-            "binary": self._of_binary,
-            "continuous": self._of_continuous,
-        }[kind]
+        losses = {"categorical": self._of_categorical, "binary": self._of_binary, "continuous": self._of_continuous}
+        self._loss = losses[kind]
         specs = StepSpecs(network.normalizer.width, kind)
-        self._step = traced(
-            self._step_once, [specs.levels, specs.observation, specs.chosen_values, *[specs.number] * 3]
-        )
+        self._step = traced(self._step_once, [*specs.decisions, *[specs.number] * 3])
 
     def step(self, part: Observations, learning_rate: float) -> np.ndarray:
         """[mean cross-entropy, accuracy before the step], float32."""
-        return self._step(
-            part.levels,
-            part.row_observation(),
-            part.chosen_values,
-            np.float32(learning_rate),
-            *self._adam.next_powers(),
-        ).numpy()
+        return self._step(*part.tensors(), np.float32(learning_rate), *self._adam.next_powers()).numpy()
 
     def weights(self) -> dict[str, np.ndarray]:
         return {**self._rest, **self._adam.weights()}

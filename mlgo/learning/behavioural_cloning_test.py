@@ -11,12 +11,20 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning.behavioural_cloning import BcResult, majority_accuracy, split_by_function, train_bc
+from mlgo.learning.behavioural_cloning import (
+    HIGHEST,
+    LOWEST,
+    BcResult,
+    order_agreement,
+    ranks,
+    split_by_function,
+    train_bc,
+)
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import initial_network
-from mlgo.learning.observations import pack
+from mlgo.learning.observations import Observations, pack
 from mlgo.learning.testing import synthetic, synthetic_environments
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
@@ -25,11 +33,16 @@ from mlgo.run.progress import Silent
 _CONFIG = BcConfig(epochs=4, minibatch=256, validation_share=0.2)
 
 
+def _packed(count: int, seed: int = 0, decisions: int = 20) -> Observations:
+    """The best decisions of `count` observations. Args: decisions: of each function."""
+    values = synthetic.features(np.random.default_rng(seed), count)
+    group = np.arange(count) // decisions
+    return pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, group)
+
+
 def _clone(resume_dir=None, seed=1, config=_CONFIG, progress=None, count=4000):
-    values = synthetic.features(np.random.default_rng(0), count)
-    normalizer = synthetic.normalizer()
-    packed = pack(values, synthetic.best(values), normalizer, synthetic.PROBLEM, np.arange(count) // 20)
-    return train_bc(initial_network(normalizer, seed), packed, seed, config, resume_dir, progress)
+    network = initial_network(synthetic.normalizer(), seed)
+    return train_bc(network, _packed(count), seed, config, resume_dir, progress)
 
 
 class _KilledAfter(Silent):
@@ -52,7 +65,10 @@ class BehaviouralCloningTest(unittest.TestCase):
         cls.result = _clone()
 
     def test_finds_the_rule_and_beats_the_majority(self):
+        packed = _packed(4000)
         longer = _clone(config=BcConfig(epochs=15, validation_share=0.2))
+        training, validation = (packed.actions[which] for which in split_by_function(packed, 0.2, 1))
+        self.assertEqual(longer.majority_accuracy, np.mean(validation == np.bincount(training).argmax()))
         self.assertLess(longer.majority_accuracy, 0.4)
         self.assertGreater(longer.validation_accuracy, 0.93)
         self.assertLess(longer.epochs[-1].loss, longer.epochs[0].loss / 2)
@@ -83,12 +99,10 @@ class BehaviouralCloningTest(unittest.TestCase):
                 _clone(resume_dir=folder, seed=2, config=BcConfig(epochs=1))
 
     def test_functions_are_not_split(self):
-        values = synthetic.features(np.random.default_rng(0), 1000)
-        group = np.arange(1000) // 7
-        packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, group)
+        packed = _packed(1000, decisions=7)
         training, validation = split_by_function(packed, 0.3, 5)
         self.assertEqual(len(training) + len(validation), 1000)
-        self.assertFalse(set(group[training]) & set(group[validation]))
+        self.assertFalse(set(packed.group[training]) & set(packed.group[validation]))
         self.assertTrue(0.15 < len(validation) / 1000 < 0.45)
 
     def test_smoothed_labels_bound_the_logits_of_a_rule(self):
@@ -107,8 +121,7 @@ class BehaviouralCloningTest(unittest.TestCase):
 
     def test_smoothed_choices_are_bounded_too(self):
         sharp, smooth = self.result, _clone(config=dataclasses.replace(_CONFIG, label_smoothing=0.2))
-        values = synthetic.features(np.random.default_rng(5), 500)
-        packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM)
+        packed = _packed(500, seed=5)
         several = packed.select(np.flatnonzero(np.diff(packed.offsets) > 1))
         chances = [exact_network(each.network.weights).log_probabilities(several).mean() for each in (sharp, smooth)]
         self.assertLess(chances[1], chances[0])
@@ -124,8 +137,26 @@ class BehaviouralCloningTest(unittest.TestCase):
         self.assertEqual(result.majority_accuracy, 0.5)
         self.assertGreater(result.validation_accuracy, 0.93)
 
-    def test_majority(self):
-        self.assertEqual(majority_accuracy(np.array([3, 3, 1]), np.array([3, 1, 1, 1])), 0.25)
+
+class OrderTest(unittest.TestCase):
+    def test_bit_fields_become_evenly_spread_ranks(self):
+        priorities = np.array([5, 2**31, 2**31 + 2**29, 7, 5, 2**31], np.float32)
+        targets = ranks(priorities, priorities)
+        orders = [np.sign(np.subtract.outer(values, values)) for values in (targets, priorities)]
+        np.testing.assert_array_equal(*orders)
+        self.assertTrue(LOWEST < targets.min() and targets.max() < HIGHEST)
+        self.assertAlmostEqual(targets[3] - targets[0], 1.5)
+        np.testing.assert_array_equal(ranks(np.array([0, 1e12]), priorities), [targets.min(), targets.max()])
+
+    def test_agreement_is_about_neighbours_of_one_function(self):
+        features = {name: np.zeros((5, 1), np.float32) for name in ("weight", "length")}
+        environment = synthetic_environments.ContinuousEnvironment()
+        actions, groups = np.array([1, 2, 2, 4, 3], np.float32), np.array([0, 0, 0, 1, 1])
+        taken = pack(features, actions, environment.normalizer, environment.problem, groups)
+        self.assertEqual(order_agreement(taken, actions), 1.0)
+        self.assertEqual(order_agreement(taken, np.zeros(5)), 0.5)
+        self.assertEqual(order_agreement(taken, np.array([1, 2, 9, 3, 4])), 0.5)
+        self.assertEqual(order_agreement(taken.select(np.array([1, 2])), np.zeros(2)), 0.5)
 
 
 if __name__ == "__main__":

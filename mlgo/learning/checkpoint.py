@@ -14,7 +14,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -33,21 +33,10 @@ _HEADER_READERS: Mapping[tuple[int, int], Callable[[BinaryIO], tuple[tuple[int, 
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-#: What zipfile and NumPy raise for damaged content.
+#: What zipfile and NumPy raise for damaged content; RuntimeError: also NotImplementedError and RecursionError.
 _DAMAGE = (
-    ValueError,
-    OSError,
-    EOFError,
-    KeyError,
-    TypeError,
-    OverflowError,
-    RuntimeError,  # Also NotImplementedError and RecursionError.
-    SyntaxError,
-    MemoryError,
-    struct.error,
-    tokenize.TokenError,
-    zlib.error,
-    zipfile.BadZipFile,
+    *(ArithmeticError, EOFError, LookupError, MemoryError, OSError, RuntimeError, SyntaxError, TypeError, ValueError),
+    *(struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
 _REMEDY = "Delete the directory to start this stage afresh, or restore it from a copy"
 
@@ -58,11 +47,9 @@ def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def decode_arrays(content: bytes, what: str, remedy: str = _REMEDY) -> dict[str, np.ndarray]:
-    """The inverse of `encode_arrays`; `what` names the source in errors, `remedy` says what to do.
+    """The inverse of `encode_arrays`. No size that the archive states is trusted: arrays are not compressed.
 
-    No size that the archive states is trusted: every array lies in `content` as it is, uncompressed.
-
-    Raises: RunError: not an archive of plain arrays.
+    Args: what: the source, for messages. Raises: RunError: not an archive of plain arrays.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -80,7 +67,7 @@ def decode_arrays(content: bytes, what: str, remedy: str = _REMEDY) -> dict[str,
 
 
 def _decode_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """The array that `member` holds in NumPy's format. Raises: one of _DAMAGE: it holds something else."""
+    """Raises: one of _DAMAGE: `member` is no array in NumPy's format."""
     if not member.filename.endswith(".npy") or member.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"the member {member.filename!r} is not an uncompressed .npy file")
     content = io.BytesIO(archive.read(member))
@@ -95,6 +82,28 @@ def _decode_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarr
     if math.prod(shape) * dtype.itemsize != len(values):
         raise ValueError(f"the member {member.filename!r} has {len(values)} bytes for {dtype} of the shape {shape}")
     return np.frombuffer(bytearray(values), dtype).reshape(shape)
+
+
+def with_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def pop_prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Removes the arrays whose names begin with `prefix`; returns them without it."""
+    return {name.removeprefix(prefix): arrays.pop(name) for name in list(arrays) if name.startswith(prefix)}
+
+
+def numbered(prefix: str, records: Iterable[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays of all records, under PREFIX/0/NAME, PREFIX/1/NAME, ..."""
+    return {f"{prefix}/{index}/{name}": array for index, record in enumerate(records) for name, array in record.items()}
+
+
+def pop_numbered(prefix: str, arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """Removes what `numbered` named; returns the records."""
+    records: list[dict[str, np.ndarray]] = []
+    while record := pop_prefixed(f"{prefix}/{len(records)}/", arrays):
+        records.append(record)
+    return records
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
@@ -137,12 +146,11 @@ def remove_superseded(folder: str | os.PathLike[str], name: str) -> None:
 
 def load_checkpoint(folder: str | os.PathLike[str], name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
     """(arrays, facts) of checkpoint `name`; None when there is none. Raises: RunError: it is there but damaged."""
-    folder = pathlib.Path(folder)
-    manifest_path = folder / f"{name}.json"
+    manifest_path = pathlib.Path(folder, f"{name}.json")
     if not manifest_path.exists():
         return None
     manifest = _manifest(manifest_path)
-    array_path = folder / pathlib.PurePath(manifest.read("arrays", str)).name
+    array_path = manifest_path.with_name(pathlib.PurePath(manifest.read("arrays", str)).name)
     content = read_file(array_path, MAX_CHECKPOINT_BYTES, "the checkpoint arrays", _REMEDY)
     digest, recorded = hashlib.sha256(content).hexdigest(), manifest.read("sha256", str)
     what = f"the checkpoint arrays ({array_path})"

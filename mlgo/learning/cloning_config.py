@@ -36,8 +36,4 @@ class BcConfig:
     label_smoothing: float = 0.0
 
     def __post_init__(self):
-        if not 0 <= self.label_smoothing < 1:
-            raise ValueError(f"BcConfig.label_smoothing={self.label_smoothing} must lie in [0, 1)")
-        check_fields(self, ("epochs", "minibatch"))
-        if not 0 <= self.validation_share < 1:
-            raise ValueError(f"BcConfig.validation_share={self.validation_share} must lie in [0, 1)")
+        check_fields(self, ("epochs", "minibatch"), below_one=("label_smoothing", "validation_share"))

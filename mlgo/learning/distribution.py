@@ -25,10 +25,8 @@ def decision_distribution(
 ) -> tfp.distributions.Distribution:
     """The distribution of B decisions; its values are `Observations.chosen_values`.
 
-    Args:
-      logits: float32 [M].
-      row_observation: int32 [M], sorted, in 0 .. B - 1.
-      deviation: standard deviation of the noise of a continuous decision.
+    Args: logits: float32 [M]; row_observation: int32 [M], sorted, in 0 .. B - 1; deviation, highest: of the noise and
+      of the answers of continuous decisions.
     """
     if kind == "categorical":
         return RowDistribution(logits, row_observation, batch)
@@ -38,21 +36,12 @@ def decision_distribution(
     return CutOffNormal(logits, deviation, highest)
 
 
-class RowDistribution(tfp.distributions.Distribution):
-    """B categorical distributions over rows: softmax of the logits of each observation's rows.
+class _ScalarDistribution(tfp.distributions.Distribution):
+    """B distributions of single values. Args: batch: B, a tensor."""
 
-    Attributes (all tensors): logits float32 [M]; row_observation int32 [M], sorted, in 0 .. B - 1.
-    A value of this distribution is int32 [B]: an index into the M rows, one of the observation's own.
-    """
-
-    def __init__(self, logits: tf.Tensor, row_observation: tf.Tensor, batch: tf.Tensor):
-        super().__init__(tf.int32, tfp.distributions.NOT_REPARAMETERIZED, False, True, name="RowDistribution")
-        self._observation, self._batch = row_observation, batch
-        highest = tf.math.unsorted_segment_max(tf.stop_gradient(logits), row_observation, batch)
-        shifted = logits - tf.gather(highest, row_observation)
-        total = tf.math.unsorted_segment_sum(tf.exp(shifted), row_observation, batch)
-        log_total = tf.cast(tf.math.log(tf.cast(total, tf.float64)), tf.float32)
-        self._row_log_probability = shifted - tf.gather(log_total, row_observation)
+    def __init__(self, dtype: tf.DType, batch: tf.Tensor):
+        super().__init__(dtype, tfp.distributions.NOT_REPARAMETERIZED, False, True, name=type(self).__name__)
+        self._batch = batch
 
     def _batch_shape(self):
         return tf.TensorShape([None])
@@ -65,6 +54,22 @@ class RowDistribution(tfp.distributions.Distribution):
 
     def _event_shape_tensor(self):
         return tf.constant([], tf.int32)
+
+
+class RowDistribution(_ScalarDistribution):
+    """B categorical distributions over rows: softmax of the logits of each observation's rows.
+
+    A value of this distribution is int32 [B]: an index into the M rows, one of the observation's own.
+    """
+
+    def __init__(self, logits: tf.Tensor, row_observation: tf.Tensor, batch: tf.Tensor):
+        super().__init__(tf.int32, batch)
+        self._observation = row_observation
+        highest = tf.math.unsorted_segment_max(tf.stop_gradient(logits), row_observation, batch)
+        shifted = logits - tf.gather(highest, row_observation)
+        total = tf.math.unsorted_segment_sum(tf.exp(shifted), row_observation, batch)
+        log_total = tf.cast(tf.math.log(tf.cast(total, tf.float64)), tf.float32)
+        self._row_log_probability = shifted - tf.gather(log_total, row_observation)
 
     def _log_prob(self, value):
         return tf.gather(self._row_log_probability, value)
@@ -82,7 +87,7 @@ class RowDistribution(tfp.distributions.Distribution):
         return -tf.math.unsorted_segment_sum(each, self._observation, self._batch)
 
 
-class CutOffNormal(tfp.distributions.Distribution):
+class CutOffNormal(_ScalarDistribution):
     """B normal numbers, of which those below 0 are taken as 0 and those above `highest` as `highest` (Tobin, 1958).
 
     At the two ends log_prob is that of all numbers beyond, elsewhere it is the density. The entropy is that before the
@@ -90,21 +95,9 @@ class CutOffNormal(tfp.distributions.Distribution):
     """
 
     def __init__(self, mean: tf.Tensor, deviation: float, highest: float):
-        super().__init__(tf.float32, tfp.distributions.NOT_REPARAMETERIZED, False, True, name="CutOffNormal")
+        super().__init__(tf.float32, tf.size(mean))
         self._normal = tfp.distributions.Normal(tf.cast(mean, tf.float64), np.float64(np.float32(deviation)))
         self._highest = np.float64(np.float32(highest))
-
-    def _batch_shape(self):
-        return self._normal.batch_shape
-
-    def _batch_shape_tensor(self):
-        return self._normal.batch_shape_tensor()
-
-    def _event_shape(self):
-        return tf.TensorShape([])
-
-    def _event_shape_tensor(self):
-        return tf.constant([], tf.int32)
 
     def _log_prob(self, value):
         value = tf.cast(value, tf.float64)

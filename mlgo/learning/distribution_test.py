@@ -6,8 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.distribution import CutOffNormal, RowDistribution, decision_distribution
-from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of, exploring_network
-from mlgo.learning.network import initial_network
+from mlgo.learning.network import DEFAULT_DEVIATION, deviation_of, exploring_network, initial_network
 from mlgo.learning.testing.synthetic_environments import BinaryEnvironment, ContinuousEnvironment
 from mlgo.run import determinism
 

@@ -1,11 +1,11 @@
 """Kinds of divergence with a message each, and the reaction of a training loop.
 
 An update that breaks down raises `DivergenceError` by itself. Conditions that only several iterations show are found by
-`judge` in the metrics of these iterations. `answer_to` says whether a run stops or rolls back; all of it is pure.
+`judge` in the metrics of these iterations. `answer_to` says whether a run stops or rolls back.
 
-Rolling back: the loop goes back to the checkpoint from before the update, counts one more rollback in it, constructs
-the learner again with `slowed(config, rollbacks)`, and continues with the next iteration, whose modules and draws are
-others: going on with the same ones at the same rate would end in the same place.
+Rolling back: the loop goes back to the checkpoint from before the update, constructs the learner again with
+`slowed(config, rollbacks)`, and continues with the next iteration, whose modules and draws are others: going on with
+the same ones at the same rate would end in the same place.
 """
 
 import dataclasses
@@ -15,19 +15,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import gin
+import numpy as np
 
 from mlgo.run.exit_codes import ExitCode, RunError
 
+_Config = TypeVar("_Config", bound=Any)
+
 
 class Divergence(enum.Enum):
-    #: Returns, a loss or a gradient hold NaN or infinity.
-    NOT_FINITE = "not finite"
-    #: A loss is far above anything healthy.
-    EXPLODED = "exploded"
-    #: The exploring policy takes nearly the same decisions every time, so nothing more can be learned.
-    COLLAPSED_ENTROPY = "collapsed entropy"
-    #: All returns are equal: no decision is better than another.
-    EQUAL_RETURNS = "equal returns"
+    NOT_FINITE = "not finite"  #: returns, a loss or a gradient hold NaN or infinity.
+    EXPLODED = "exploded"  #: a loss is far above anything healthy.
+    COLLAPSED_ENTROPY = "collapsed entropy"  #: exploring takes nearly the same decisions every time.
+    EQUAL_RETURNS = "equal returns"  #: no decision is better than another.
 
 
 class OnDivergence(enum.Enum):
@@ -43,6 +42,13 @@ class DivergenceError(RunError):
     def __init__(self, kind: Divergence, where: str, wrong: str, remedy: str):
         super().__init__(where, wrong, remedy, ExitCode.INTERNAL_ERROR)
         self.kind = kind
+
+
+def failed_step(update: str, step: np.ndarray, wrong: str, config: Any) -> DivergenceError:
+    """The error of a gradient step that exploded, or is not finite. Args: step: its figures; config: the learner's."""
+    kind = Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE
+    rate = f"{type(config).__name__}.learning_rate (now {config.learning_rate})"
+    return DivergenceError(kind, update, wrong, f"Resume from the last checkpoint with a smaller {rate}")
 
 
 @gin.configurable
@@ -76,8 +82,7 @@ def judge(
     """What is wrong with the last iterations, or None.
 
     Args:
-      history: the metrics of the last iterations, oldest first, as `Learner.update` returned them; `rules.patience` of
-        them are enough.
+      history: metrics of `Learner.update`, oldest first; those of the last `rules.patience` iterations are enough.
       iteration: number of the last one, for messages; None: `history` holds all iterations.
     """
     if not history:
@@ -118,23 +123,12 @@ def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rule
     and a slower step does not make decisions differ.
     """
     curable = error.kind in (Divergence.NOT_FINITE, Divergence.EXPLODED)
-    if wanted is OnDivergence.ROLL_BACK and curable and rollbacks < rules.most_rollbacks:
-        return OnDivergence.ROLL_BACK
-    return OnDivergence.STOP
-
-
-#: The settings that a rollback reduces: the first that a configuration has.
-_PACES = ("learning_rate", "step")
-
-_Config = TypeVar("_Config", bound=Any)
+    return wanted if curable and rollbacks < rules.most_rollbacks else OnDivergence.STOP
 
 
 def slowed(config: _Config, rollbacks: int, rules: DivergenceRules) -> _Config:
-    """`config`, of any learner, with what it moves the policy by reduced for this many rollbacks; itself for none.
-
-    That is its learning rate, or the step of a learner that has none.
-    """
+    """`config`, of any learner, with its learning rate, or else its step, reduced for so many rollbacks."""
     if not rollbacks:
         return config
-    pace = next(name for name in _PACES if hasattr(config, name))
+    pace = "learning_rate" if hasattr(config, "learning_rate") else "step"
     return dataclasses.replace(config, **{pace: getattr(config, pace) * rules.slow_down**rollbacks})

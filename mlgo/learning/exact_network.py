@@ -16,6 +16,7 @@ trained on 86 modules, on 5,758 real observations, logits changed by 0.01 on ave
 """
 
 import dataclasses
+import typing
 
 import numpy as np
 
@@ -38,13 +39,12 @@ _FEWEST_BITS = 3
 _DECIDED_TOGETHER = 16_384
 
 
-@dataclasses.dataclass(frozen=True)
-class ExactLayer:
+class ExactLayer(typing.NamedTuple):
     """`kernel` float32 [in, out] and `bias` float32 [out], for whole-number inputs; `bits` binary places were kept."""
 
     kernel: np.ndarray
     bias: np.ndarray
-    bits: int
+    bits: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +76,8 @@ class ExactNetwork:
         return log_probabilities(self.row_logits(observations.levels), observations)
 
     def decisions(self, observations: Observations) -> np.ndarray:
-        parts = [
-            greedy_decisions(self.row_logits(part.levels), part)
-            for begin in range(0, len(observations), _DECIDED_TOGETHER)
-            for part in [observations.select(np.arange(begin, min(begin + _DECIDED_TOGETHER, len(observations))))]
-        ]
-        return np.concatenate(parts) if parts else greedy_decisions(self.row_logits(observations.levels), observations)
+        parts = observations.parts(_DECIDED_TOGETHER)
+        return np.concatenate([greedy_decisions(self.row_logits(part.levels), part) for part in parts])
 
 
 def log_probabilities(logits: np.ndarray, observations: Observations) -> np.ndarray:
@@ -122,7 +118,7 @@ def exact_network(weights: Weights) -> ExactNetwork:
         hidden.append(_exact_layer(f"policy/{index}", kernel, np.asarray(bias, np.float64) + _ROUNDING_BIAS, unit, top))
         unit, top = 1.0 / HIDDEN_PER_UNIT, _HIDDEN_TOP
     logits = _exact_layer("policy/logits", weights["policy/logits/kernel"], np.zeros(1), unit, top)
-    return ExactNetwork(tuple(hidden), logits.kernel)
+    return ExactNetwork(tuple(hidden), logits[0])
 
 
 def _exact_layer(name: str, kernel: np.ndarray, bias: np.ndarray, unit: float, top: int) -> ExactLayer:

@@ -1,5 +1,4 @@
-"""The interface between a training loop and an algorithm: which policies to compile with, and how to learn from the
-results.
+"""The interface between a training loop and an algorithm: which policies to compile with, and what to learn from that.
 
 An iteration compiles each of its modules once under every variant of the learner and passes on the results:
 
@@ -17,8 +16,8 @@ of samples is by module, then by variant, whatever the number of workers.
 import abc
 import dataclasses
 import math
-import typing
 from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,14 +29,10 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A policy that every module of an iteration is compiled with once.
-
-    Attributes: exploring: True: decisions are drawn, with a separate seed for each compile. False: decisions are
-      greedy.
-    """
+    """A policy that every module of an iteration is compiled with once."""
 
     network: AnyPolicy
-    exploring: bool
+    exploring: bool  #: whether decisions are drawn, with a separate seed for each compile; else they are greedy.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,47 +51,34 @@ class Sample:
     #: context name -> what its decisions are credited with, uncentred. Decisions of contexts without a credit are not
     #: learned from. Contexts without decisions count when returns are centred.
     credits: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    #: whether the compile failed. Such a sample has no decisions, and counts as worse than all others
-    #: (mlgo/training/collection.py).
-    failed: bool = False
+    failed: bool = False  #: a failed compile has no decisions, and counts as the worst (mlgo/training/collection.py).
 
     def __post_init__(self):
-        if not (math.isfinite(self.improvement) and math.isfinite(self.weight) and self.weight > 0):
-            raise ValueError(
-                f"{self.module}: improvement {self.improvement} and weight {self.weight} > 0 must be finite"
-            )
+        improvement, weight, count = self.improvement, self.weight, len(self.contexts)
+        if not (math.isfinite(improvement) and 0 < weight < math.inf):
+            raise ValueError(f"{self.module}: improvement {improvement} and weight {weight} > 0 must be finite")
         if self.observations is not None and len(self.observations):
-            if not 0 <= self.observations.group.min() <= self.observations.group.max() < len(self.contexts):
-                raise ValueError(
-                    f"{self.module}: decisions belong to contexts that are not among the {len(self.contexts)} named"
-                )
+            if not 0 <= self.observations.group.min() <= self.observations.group.max() < count:
+                raise ValueError(f"{self.module}: decisions belong to contexts that are not among the {count} named")
 
 
 class Learner(abc.ABC):
-    """An algorithm that is training a policy.
+    """An algorithm that is training a policy. A subclass sets itself up in `prepare`."""
 
-    A subclass sets itself up in `prepare`; the constructor is the same for all.
-
-    Attributes:
-      needs_decisions: whether samples must hold decisions. If not, scores are enough and compilers need not log.
-      needs_finite_actions: whether the algorithm cannot learn continuous decisions.
-      seed: of everything that it draws.
-    """
-
-    needs_decisions: typing.ClassVar[bool] = True
-    needs_finite_actions: typing.ClassVar[bool] = False
+    #: whether samples must hold decisions. If not, scores are enough and compilers need not log.
+    needs_decisions: ClassVar[bool] = True
+    needs_finite_actions: ClassVar[bool] = False  #: whether the algorithm cannot learn continuous decisions.
 
     def __init__(
         self,
         network: PolicyNetwork,
         problem: Problem,
         seed: int,
-        config: typing.Any,
+        config: Any,
         state: Mapping[str, np.ndarray] | None = None,
         policies: Sequence[AnyPolicy] = (),
     ):
-        """Starts from `network`; with `state`, what `state()` returned together with these weights, continues from
-        there.
+        """Starts from `network`, or with `state`, what `state()` returned with these weights, continues from there.
 
         Raises: RunError: the algorithm cannot learn the problem's kind of decision.
         """
@@ -132,25 +114,9 @@ class Learner(abc.ABC):
     def update(self, iteration: int, samples: Sequence[Sample]) -> Mapping[str, float]:
         """Learns from the samples of this iteration's variants; returns finite figures by name, for the metrics file.
 
-        Raises: DivergenceError: the learner must not be used any more; RunError: nothing can be learned from the
-          samples.
+        Raises: DivergenceError: the learner must not be used any more; RunError: the samples teach nothing.
         """
 
     @abc.abstractmethod
     def state(self) -> dict[str, np.ndarray]:
         """Everything that the next update depends on besides `network.weights`, the seed and the configuration."""
-
-
-def balance_of(modules: Sequence[str], weights: Sequence[float] | np.ndarray, balance: float) -> np.ndarray:
-    """float64 [M] with mean 1: factors for the modules' weights, so that large projects do not outvote small ones.
-
-    Args:
-      modules: names; the first folder is the project in a combined corpus.
-      weights: positive, one per module.
-      balance: 0: a project weighs as much as its modules together; 1: every project weighs the same.
-    """
-    weights = np.asarray(weights, np.float64)
-    _, project = np.unique(np.array([name.partition("/")[0] for name in modules]), return_inverse=True)
-    share = np.bincount(project, weights) / weights.sum()
-    factors = share[project] ** -balance
-    return factors / factors.mean()

@@ -44,16 +44,13 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
     kernel = np.asarray(network.weights["policy/0/kernel"], np.float64)
     bias = np.asarray(network.weights["policy/0/bias"], np.float64)
     effect = np.append(kernel[:, 0] * _STEP, bias[0] * _STEP - TOP_LOGIT)
-    again = linear_network(network, effect).weights
-    policies = [{name for name in weights if name.startswith("policy/")} for weights in (again, network.weights)]
-    if policies[0] != policies[1]:
-        return None
-    same = all(
-        again[name].shape == np.shape(network.weights[name])
-        and np.allclose(again[name], network.weights[name], atol=1e-4)
-        for name in policies[0]
+    again, weights = (
+        {name: array for name, array in each.weights.items() if name.startswith("policy/")}
+        for each in (linear_network(network, effect), network)
     )
-    return effect if same else None
+    if {name: array.shape for name, array in again.items()} != {n: np.shape(w) for n, w in weights.items()}:
+        return None
+    return effect if all(np.allclose(array, weights[name], atol=1e-4) for name, array in again.items()) else None
 
 
 def linear_rows(observations: Observations) -> np.ndarray:
@@ -71,9 +68,9 @@ def linear_fit(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarr
         rows = linear_rows(each)
         if each.kind == "categorical":
             # A term that all candidates of an observation share changes no decision.
-            counts = np.diff(each.offsets)
-            z = z - np.repeat(np.add.reduceat(z, each.offsets[:-1]) / counts, counts)
-            rows = rows - np.repeat(np.add.reduceat(rows, each.offsets[:-1], axis=0) / counts[:, None], counts, axis=0)
+            starts, counts = each.offsets[:-1], np.diff(each.offsets)
+            z = z - np.repeat(np.add.reduceat(z, starts) / counts, counts)
+            rows = rows - np.repeat(np.add.reduceat(rows, starts, axis=0) / counts[:, None], counts, axis=0)
         information, moment = information + rows.T @ rows, moment + rows.T @ z
     ridge = 1e-6 * np.trace(information) / len(information)
     return np.linalg.solve(information + ridge * np.eye(len(information)), moment)
@@ -100,8 +97,7 @@ def configured_weights(normalizer: Normalizer, config: Any) -> np.ndarray:
             "Correct the name, or leave out a feature that is constant",
         )
     effect = np.zeros(normalizer.width + 1)
-    pieces = [config.start.get(column.feature, 0.0) / WHOLE_PIECE for column in normalizer.columns]
-    effect[: len(pieces)] = pieces
+    effect[: len(normalizer.columns)] = [config.start.get(c.feature, 0.0) / WHOLE_PIECE for c in normalizer.columns]
     effect[-1] = config.start_bias
     return effect
 

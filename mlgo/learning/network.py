@@ -6,6 +6,10 @@ ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/network.gin: fc_layer_para
 have no row, which is what logits of minus infinity mean. Features of the whole observation (eviction: `progress`) are
 columns of every row.
 
+A policy explores with decisions drawn from softmax(z), sigmoid(z), or, if continuous, z plus noise (distribution.py).
+Straying more or less is a matter of weights: logits divided by a temperature, and the noise's deviation as one more
+array, which only the exploring model looks at (mlgo/policy/tflite.py).
+
 Two departures from the papers. The activation is relu6 instead of relu, so that hidden values have a bound and the
 shipped copy of the network can compute without any rounding (exact_network.py). The value network sees the mean
 of each column over the candidates; ml-compiler-opt's has the constant value 0 (constant_value_network.py).
@@ -28,6 +32,14 @@ Weights = Mapping[str, np.ndarray]
 #: level 1 data cache. Measured with TensorFlow 2.19: from 609 products with 48 KiB, 401 with 32 KiB, and 201 with
 #: 16 KiB, the least of all processors with AVX.
 MAX_REDUCTION_LENGTH = 128
+
+_LOGITS = "policy/logits/kernel"
+_DEVIATION = "exploration/deviation"
+
+#: Standard deviation of the noise of numbers, in units of the network's output, where the weights name none. Ours:
+#: clones answer between 1 and 7 (behavioural_cloning.py), so two decisions swap when they are within a few percent of
+#: each other's rank.
+DEFAULT_DEVIATION = 0.25
 
 
 @gin.configurable
@@ -80,27 +92,41 @@ class PolicyNetwork:
 
 @dataclasses.dataclass(frozen=True)
 class ConvertedPolicy:
-    """A policy of another trainer, which can decide but has no weights of our network.
+    """A policy of another trainer, which can decide but has no weights of our network."""
 
-    Attributes: model: the policy as TFLite model for LLVM's development mode; greedy.
-    """
-
-    model: bytes
+    model: bytes  #: the policy as TFLite model for LLVM's development mode; greedy.
 
 
 #: What the compiler can be given as a policy.
 AnyPolicy = PolicyNetwork | ConvertedPolicy
 
 
+def exploring_network(
+    network: PolicyNetwork, temperature: float = 1.0, deviation: float | None = None
+) -> PolicyNetwork:
+    """The network to write for the compiler in order to explore with `network`.
+
+    Args: temperature: decisions are drawn from softmax(z / temperature) or sigmoid(z / temperature), > 0; deviation: of
+      the noise of numbers.
+    """
+    weights = dict(network.weights)
+    if temperature != 1.0:
+        weights[_LOGITS] = (weights[_LOGITS] / np.float32(temperature)).astype(np.float32)
+    if deviation is not None:
+        weights[_DEVIATION] = np.array([deviation], np.float32)
+    return network if temperature == 1.0 and deviation is None else network.with_weights(weights)
+
+
+def deviation_of(network: PolicyNetwork) -> float:
+    return float(network.weights.get(_DEVIATION, [DEFAULT_DEVIATION])[0])
+
+
 def initial_network(normalizer: Normalizer, seed: int, config: NetworkConfig | None = None) -> PolicyNetwork:
     """A network with fresh weights: a pure function of the arguments."""
     config = config or NetworkConfig()
     weights: dict[str, np.ndarray] = {}
-    for scope, width, sizes in (
-        ("policy", normalizer.width, config.fc_layer_params),
-        ("value", normalizer.width, config.value_fc_layer_params),
-    ):
-        fan_in = width
+    for scope, sizes in (("policy", config.fc_layer_params), ("value", config.value_fc_layer_params)):
+        fan_in = normalizer.width
         for index, units in enumerate(sizes):
             random = generator(seed, "initial weights", scope, index)
             limit = np.sqrt(6.0 / (fan_in + units))  # Glorot uniform, as ml-compiler-opt's encoder.
@@ -110,7 +136,7 @@ def initial_network(normalizer: Normalizer, seed: int, config: NetworkConfig | N
         random = generator(seed, "initial weights", scope, "output")
         if scope == "policy":
             deviation = np.sqrt(config.logits_init_factor / fan_in)
-            weights["policy/logits/kernel"] = (random.standard_normal((fan_in, 1)) * deviation).astype(np.float32)
+            weights[_LOGITS] = (random.standard_normal((fan_in, 1)) * deviation).astype(np.float32)
         else:
             weights["value/output/kernel"] = np.zeros((fan_in, 1), np.float32)
             weights["value/output/bias"] = np.zeros(1, np.float32)
@@ -135,7 +161,7 @@ def row_logits(weights: Mapping, levels):
     hidden = _grouped(tf.cast(levels, tf.float32)) * LEVEL_SCALE
     for kernel, bias in layer_arrays(weights, "policy"):
         hidden = tf.nn.relu6(tf.nn.bias_add(_product(hidden, kernel), bias))
-    return tf.reshape(_product(hidden, weights["policy/logits/kernel"]), [-1])[: tf.shape(levels)[0]]
+    return tf.reshape(_product(hidden, weights[_LOGITS]), [-1])[: tf.shape(levels)[0]]
 
 
 def values(weights: Mapping, summaries):

@@ -19,6 +19,7 @@ Levels are integers, so computations from them on a binary grid are exact (see e
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -98,27 +99,25 @@ class Normalizer:
         return np.float32(max(column.end for column in self.columns if column.feature == feature))
 
     def levels(self, values: Mapping[str, np.ndarray], is_last: np.ndarray) -> np.ndarray:
-        """Levels of M rows.
+        """uint8 [M, width]: the levels of M rows.
 
         Args:
           values: feature -> [M], float32 or int64, one value per row; may hold NaN and infinities.
           is_last: bool [M], whether the row is its observation's last position.
-
-        Returns: uint8 [M, width].
         """
         rows = len(is_last)
         result = np.empty((rows, self.width), np.uint8)
+        cut: dict[str, np.ndarray] = {}
         with np.errstate(invalid="ignore", over="ignore"):
-            for feature, columns in self._columns_of().items():
-                highest = np.float32(max(column.end for _, column in columns))
-                x = np.asarray(values[feature]).astype(np.float32)
+            for feature in self.features:
+                highest, x = self.highest(feature), np.asarray(values[feature]).astype(np.float32)
                 if x.shape != (rows,):
                     raise ValueError(f"feature {feature} has shape {x.shape}, expected ({rows},)")
-                x = np.where(x < highest, x, highest)
-                for index, column in columns:
-                    position = (x - np.float32(column.start)) * column.slope
-                    position = np.minimum(np.maximum(position, np.float32(0)), np.float32(RELU_TOP))
-                    result[:, index] = np.floor(position * np.float32(LEVELS_PER_UNIT))
+                cut[feature] = np.where(x < highest, x, highest)
+            for index, column in enumerate(self.columns):
+                position = (cut[column.feature] - np.float32(column.start)) * column.slope
+                position = np.minimum(np.maximum(position, np.float32(0)), np.float32(RELU_TOP))
+                result[:, index] = np.floor(position * np.float32(LEVELS_PER_UNIT))
         if self.mark_last_position:
             result[:, -1] = np.where(is_last, TOP_LEVEL, 0)
         return result
@@ -133,13 +132,6 @@ class Normalizer:
             if index >= flat.shape[1] or (feature == tensor and flat.shape[1] != 1):
                 raise ValueError(f"feature {feature} is not among the {flat.shape[1]} values of {tensor}")
             found[feature] = flat[:, index]
-        return found
-
-    def _columns_of(self) -> dict[str, list[tuple[int, Column]]]:
-        """feature -> its columns, each with its place."""
-        found: dict[str, list[tuple[int, Column]]] = {feature: [] for feature in self.features}
-        for index, column in enumerate(self.columns):
-            found[column.feature].append((index, column))
         return found
 
     def to_json(self) -> dict:
@@ -176,9 +168,9 @@ def load_normalizer(
     knots: Mapping[str, Sequence[float]] | None = None,
 ) -> Normalizer:
     """The normaliser of `problem` from the files `<feature>.buckets` in `vocabulary_dir`, or with `knots` as they say.
-    Each number of an embedding has a file of its own.
 
-    A file holds one number per line, sorted quantiles, as ml-compiler-opt's sparse_bucket_generator.py writes them.
+    A file holds one number per line, sorted quantiles, as ml-compiler-opt's sparse_bucket_generator.py writes them;
+    each number of an embedding has a file of its own.
 
     Raises: RunError: a file is missing, too large, or holds something that is not a number; no feature has information;
       or a feature of `knots` is none of the problem's.
@@ -186,12 +178,12 @@ def load_normalizer(
     if knots:
         return chosen_normalizer(knots, problem)
     folder = pathlib.Path(vocabulary_dir)
-    quantiles = {name: read_vocabulary(folder / f"{name}.buckets") for name in shown_features(problem)}
+    quantiles = {name: _read_vocabulary(folder / f"{name}.buckets") for name in shown_features(problem)}
     return build_normalizer(quantiles, problem, segments, source=f"vocabulary {folder}")
 
 
-def read_vocabulary(path: pathlib.Path) -> np.ndarray:
-    """The quantiles in one `.buckets` file, float64 [Q]; NaN and infinities are kept. Raises: as load_normalizer."""
+def _read_vocabulary(path: pathlib.Path) -> np.ndarray:
+    """The quantiles in one `.buckets` file, float64 [Q]; NaN and infinities are kept."""
     remedy = "Make the vocabulary again from a default trace (./bazelw run //mlgo:sparse_bucket_generator)"
     lines = read_text(path, MAX_VOCABULARY_BYTES, "vocabulary file", remedy).split()
     try:
@@ -208,25 +200,28 @@ def build_normalizer(
 ) -> Normalizer:
     """The normaliser for sorted quantiles per feature; the mask needs none.
 
-    Raises:
-      RunError: no feature has two different values.
-      ValueError: `segments` is not in 1..MAX_SEGMENTS.
+    Raises: RunError: no feature has two different values; ValueError: `segments` is not in 1..MAX_SEGMENTS.
     """
     if not 1 <= segments <= MAX_SEGMENTS:
         raise ValueError(f"segments is {segments}, must lie in 1..{MAX_SEGMENTS}")
-    columns: list[Column] = []
-    dropped: list[str] = []
+    knots = {}
     for name in shown_features(problem):
         is_embedding = split_element(name)[0] in problem.embeddings
         most = min(segments, EMBEDDING_SEGMENTS) if is_embedding else segments
-        knots = choose_knots(np.asarray(quantiles[name], np.float64), most)
-        if len(knots) < 2:
-            dropped.append(name)
-        columns.extend(Column(name, start, end) for start, end in zip(knots, knots[1:]))
-    if not columns:
+        knots[name] = choose_knots(np.asarray(quantiles[name], np.float64), most)
+    normalizer = _normalizer_of(knots, problem)
+    if not normalizer.columns:
         raise RunError(source, "has no feature with two different values", "Trace modules which have decisions")
+    return normalizer
+
+
+def _normalizer_of(knots: Mapping[str, Sequence[float]], problem: Problem) -> Normalizer:
+    """Cuts features at `knots`; those with fewer than two are dropped."""
+    shown = shown_features(problem)
+    columns = [Column(name, *ends) for name in shown for ends in itertools.pairwise(knots.get(name, ()))]
+    dropped = tuple(name for name in shown if len(knots.get(name, ())) < 2)
     marked = problem.mask_feature is not None
-    return Normalizer(problem.policy_name, tuple(columns), tuple(dropped), mark_last_position=marked)
+    return Normalizer(problem.policy_name, tuple(columns), dropped, mark_last_position=marked)
 
 
 def shown_features(problem: Problem) -> list[str]:
@@ -243,28 +238,20 @@ def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) ->
     remedy = "Correct NetworkConfig.knots in the gin file"
     shown = shown_features(problem)
     if unknown := sorted(set(knots) - set(shown)):
-        raise RunError(
-            "NetworkConfig.knots", f"names {', '.join(unknown)}, and {problem.name} has {', '.join(shown)}", remedy
-        )
-    columns: list[Column] = []
-    for name in shown:
-        cuts = [float(value) for value in knots.get(name, ())]
-        pieces = [Column(name, start, end) for start, end in zip(cuts, cuts[1:])]
-        if name in knots and not (pieces and all(_usable(piece) for piece in pieces)):
-            raise RunError(
-                f"NetworkConfig.knots[{name!r}]", f"is {cuts}: needs two or more finite values that increase", remedy
-            )
-        columns.extend(pieces)
-    dropped = tuple(name for name in shown if name not in knots)
-    marked = problem.mask_feature is not None
-    return Normalizer(problem.policy_name, tuple(columns), dropped, mark_last_position=marked)
+        wrong = f"names {', '.join(unknown)}, and {problem.name} has {', '.join(shown)}"
+        raise RunError("NetworkConfig.knots", wrong, remedy)
+    chosen = {name: [float(value) for value in knots[name]] for name in shown if name in knots}
+    for name, cuts in chosen.items():
+        if len(cuts) < 2 or not all(_usable(Column(name, *ends)) for ends in itertools.pairwise(cuts)):
+            wrong = f"is {cuts}: needs two or more finite values that increase"
+            raise RunError(f"NetworkConfig.knots[{name!r}]", wrong, remedy)
+    return _normalizer_of(chosen, problem)
 
 
 def choose_knots(quantiles: np.ndarray, segments: int) -> list[float]:
-    """At most `segments` + 1 increasing float32 values, from the smallest to the largest finite quantile.
-
-    All distinct values when they are that few, else equally many distinct quantiles apart: a value that fills half of
-    the distribution (zero, usually) counts once, so the knots go where values differ. Fewer than two: constant.
+    """At most `segments` + 1 increasing float32 values, from the smallest to the largest finite quantile, equally many
+    distinct quantiles apart: a value that fills half of the distribution (zero, usually) counts once, so the knots go
+    where values differ. Fewer than two: constant.
     """
     finite = quantiles[np.isfinite(quantiles) & (np.abs(quantiles) < np.finfo(np.float32).max)]
     distinct = np.unique(finite.astype(np.float32))

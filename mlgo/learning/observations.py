@@ -7,7 +7,7 @@ epoch. An observation of a binary or continuous decision is one row.
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ _BLOCK = 2048
 
 
 class ObservationError(ValueError):
-    """Observations are unusable; the message names the observation and the reason."""
+    """Observations are unusable."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +87,10 @@ class Observations:
         """[N], what was decided as distribution.py takes it: int32, the row; or float32, the output."""
         return self.chosen.astype(np.int32) if self.kind == "categorical" else self.numbers
 
+    def tensors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What gradient steps take (optimizer.py, StepSpecs): levels, row_observation, chosen_values."""
+        return self.levels, self.row_observation(), self.chosen_values
+
     def row_observation(self) -> np.ndarray:
         """int32 [M], which observation a row belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
@@ -99,18 +103,26 @@ class Observations:
     def select(self, which: np.ndarray) -> "Observations":
         which = np.asarray(which, np.int64)
         rows = rows_of(self.offsets, which)
-        counts = np.diff(self.offsets)[which]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        chosen = offsets[:-1] + (self.chosen[which] - self.offsets[which])
+        offsets = _offsets(np.diff(self.offsets)[which])
         return dataclasses.replace(
             self,
             levels=self.levels[rows],
             offsets=offsets,
             positions=self.positions[rows],
-            chosen=chosen,
+            chosen=offsets[:-1] + (self.chosen[which] - self.offsets[which]),
             group=self.group[which],
             outputs=None if self.outputs is None else self.outputs[which],
         )
+
+    def parts(self, size: int) -> Iterator["Observations"]:
+        """All observations in order, `size` at a time; without any, one empty part."""
+        for begin in range(0, max(1, len(self)), size):
+            yield self.select(np.arange(begin, min(begin + size, len(self))))
+
+
+def _offsets(counts: np.ndarray) -> np.ndarray:
+    """As `Observations.offsets`, of observations with `counts` rows."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def rows_of(offsets: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -149,18 +161,22 @@ def pack(
     return _pack_single_rows(features, actions, normalizer, problem, group)
 
 
-def _pack_single_rows(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
-    """One row per observation."""
-    count = len(actions)
-    assert problem.action_bounds is not None  # Problem sees to it.
-    lowest, highest = problem.action_bounds
-    legal = (actions >= lowest) & (actions <= highest)  # False for NaN.
+def _check_legal(actions: np.ndarray, legal: np.ndarray, why: Callable[[int], str]) -> None:
+    """Args: legal: bool [N]; why: completes "decision 3 is not ", by the number of the observation."""
     if not legal.all():
         first = int(np.argmin(legal))
         raise ObservationError(
-            f"observation {first} of {count}: decision {actions[first]} is not within {lowest} .. {highest}; "
+            f"observation {first} of {len(actions)}: decision {actions[first]} is not {why(first)}; "
             "the log is damaged or of another problem"
         )
+
+
+def _pack_single_rows(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
+    count = len(actions)
+    assert problem.action_bounds is not None  # Problem sees to it.
+    lowest, highest = problem.action_bounds
+    # False for NaN.
+    _check_legal(actions, (actions >= lowest) & (actions <= highest), lambda _: f"within {lowest} .. {highest}")
     return Observations(
         levels=normalizer.levels(normalizer.values(features), np.ones(count, bool)),
         offsets=np.arange(count + 1, dtype=np.int64),
@@ -176,21 +192,14 @@ def _pack_single_rows(features, actions, normalizer: Normalizer, problem: Proble
 
 
 def _pack_choices(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
-    """One row per legal candidate."""
     count = len(actions)
     assert problem.mask_feature is not None  # Problem sees to it.
     positions_each = problem.observation_spec(problem.mask_feature).element_count
     legal = np.asarray(features[problem.mask_feature]).reshape(count, positions_each) > 0
-    row_counts = legal.sum(axis=1)
     in_range = (actions >= 0) & (actions < positions_each)
     chosen_legal = in_range & legal[np.arange(count), np.where(in_range, actions, 0)]
-    if not chosen_legal.all():
-        first = int(np.argmin(chosen_legal))
-        raise ObservationError(
-            f"observation {first} of {count}: decision {actions[first]} is not among the legal positions "
-            f"{np.flatnonzero(legal[first]).tolist()}; the log is damaged or of another problem"
-        )
-    offsets = np.concatenate([[0], np.cumsum(row_counts)]).astype(np.int64)
+    _check_legal(actions, chosen_legal, lambda n: f"among the legal positions {np.flatnonzero(legal[n]).tolist()}")
+    offsets = _offsets(legal.sum(axis=1))
     levels = np.empty((int(offsets[-1]), normalizer.width), np.uint8)
     positions = np.empty(int(offsets[-1]), np.int32)
     for begin in range(0, count, _BLOCK):

@@ -29,7 +29,7 @@ class Adam:
     def __init__(
         self, weights: Mapping[str, np.ndarray], epsilon: float, state: Mapping[str, np.ndarray] | None = None
     ):
-        """`state` is what `state()` returned; None starts afresh. Raises: ValueError: `state` is of other weights."""
+        """Continues from `state`, if any, which `state()` returned. Raises: ValueError: it is of other weights."""
         self.variables = {name: tf.Variable(value, name=name) for name, value in weights.items()}
         self._epsilon = epsilon
         state = state or {"step": np.int64(0)}
@@ -87,20 +87,15 @@ class StepSpecs:
     """Signatures of the tensors that a step on one minibatch takes: N observations, M rows, D levels.
 
     They are fixed because the number of rows differs from minibatch to minibatch and must not cause a new trace.
-
-    Attributes:
-      levels: uint8 [M, D].
-      observation: int32 [M], the observation of each row.
-      chosen_values: [N], the decisions; see `Observations.chosen_values`.
-      values: float32 [N].
-      summaries: float32 [N, D].
-      number: float32.
     """
 
     def __init__(self, width: int, kind: DecisionKind):
-        self.levels = tf.TensorSpec([None, width], tf.uint8)
-        self.observation = tf.TensorSpec([None], tf.int32)
-        self.chosen_values = tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32)
+        #: of `Observations.tensors`.
+        self.decisions = [
+            tf.TensorSpec([None, width], tf.uint8),
+            tf.TensorSpec([None], tf.int32),
+            tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32),
+        ]
         self.values = tf.TensorSpec([None], tf.float32)
         self.summaries = tf.TensorSpec([None, width], tf.float32)
         self.number = tf.TensorSpec([], tf.float32)
@@ -113,17 +108,14 @@ def traced(step: Callable, signature: Sequence[tf.TensorSpec]) -> Callable:
     """
     function = tf.function(step, input_signature=signature, autograph=False)
     operations = function.get_concrete_function().graph.get_operations()
-    approximate = sorted({each.type for each in operations if each.type in APPROXIMATE and _is_float32(each)})
+    float32 = [each for each in operations if any(output.dtype == tf.float32 for output in each.outputs)]
+    approximate = sorted({each.type for each in float32} & APPROXIMATE)
     if approximate:
         raise ValueError(
             f"{step.__qualname__} uses {', '.join(approximate)} of float32, which differ between processors; "
             "divide instead, or compute in float64"
         )
     return function
-
-
-def _is_float32(operation: tf.Operation) -> bool:
-    return any(output.dtype == tf.float32 for output in operation.outputs)
 
 
 def weight_decay(variables: Mapping[str, tf.Variable], l2: float) -> tf.Tensor:

@@ -5,8 +5,7 @@ import pathlib
 import shutil
 
 from mlgo.learning.exact_network import ExactNetwork, exact_network
-from mlgo.learning.exploration import deviation_of
-from mlgo.learning.network import AnyPolicy, ConvertedPolicy, PolicyNetwork
+from mlgo.learning.network import AnyPolicy, ConvertedPolicy, PolicyNetwork, deviation_of
 from mlgo.policy.tflite import TfliteTemplate, layer_sizes_of, write_model
 from mlgo.problems.problem import Problem
 from mlgo.run.quiet import quiet_libraries

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.exact_network import HIDDEN_PER_UNIT, ExactNetwork
-from mlgo.learning.exploration import DEFAULT_DEVIATION
+from mlgo.learning.network import DEFAULT_DEVIATION
 from mlgo.learning.normalization import LEVELS_PER_UNIT, TOP_LEVEL, Normalizer
 from mlgo.policy.checks import known_features, normalizer_fault
 from mlgo.problems.ir2vec import element_names

@@ -19,8 +19,7 @@ import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
-from mlgo.learning.exploration import DEFAULT_DEVIATION
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import DEFAULT_DEVIATION, PolicyNetwork
 from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
 from mlgo.problems.problem import Problem
@@ -148,7 +147,7 @@ def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:
     for index, shape in enumerate(zip(layer_sizes, layer_sizes[1:])):
         kernel = generator(0, "stand-in kernel", index).uniform(0.1, 0.9, shape).astype(np.float32)
         bias = generator(0, "stand-in bias", index).uniform(0.1, 0.9, shape[1]).astype(np.float32)
-        arrays.append(ExactLayer(kernel, bias, 0))
+        arrays.append(ExactLayer(kernel, bias))
     return ExactNetwork(tuple(arrays[:-1]), arrays[-1].kernel)
 
 

@@ -115,7 +115,7 @@ def _quantiles(problem, features) -> dict[str, np.ndarray]:
 
 def _ours() -> dict[str, list[float]]:
     from mlgo.learning.algorithms.ppo.algorithm import PpoConfig  # pylint: disable=import-outside-toplevel
-    from mlgo.learning.algorithms.ppo.learner import PpoLearner, TrainingBatch  # pylint: disable=import-outside-toplevel
+    from mlgo.learning.algorithms.ppo.learner import PpoLearner  # pylint: disable=import-outside-toplevel
     from mlgo.learning.network import initial_network  # pylint: disable=import-outside-toplevel
     from mlgo.learning.normalization import build_normalizer  # pylint: disable=import-outside-toplevel
     from mlgo.learning.observations import pack  # pylint: disable=import-outside-toplevel
@@ -125,13 +125,13 @@ def _ours() -> dict[str, list[float]]:
     determinism.configure_tensorflow()
     features, decisions, returns = _observations(PROBLEM)
     normalizer = build_normalizer(_quantiles(PROBLEM, features), PROBLEM)
-    batch = TrainingBatch(pack(features, decisions, normalizer, PROBLEM), returns)
+    observations = pack(features, decisions, normalizer, PROBLEM)
     epochs = 4
     start = time.perf_counter()
     fresh = PpoLearner(
         initial_network(normalizer, 1), PROBLEM, 1, PpoConfig(minibatch=DECISIONS, epochs=1, highest_kl=1e9)
     )
-    fresh.learn(batch)
+    fresh.learn(observations, returns)
     result = {"ours first wall": [time.perf_counter() - start]}
     one, more = (
         PpoLearner(
@@ -142,8 +142,10 @@ def _ours() -> dict[str, list[float]]:
     result["ours pack wall"], result["ours pack cpu"] = _timed(
         lambda: pack(features, decisions, normalizer, PROBLEM), _UPDATES_PER_TURN
     )
-    result["ours update wall"], result["ours update cpu"] = _timed(lambda: one.learn(batch), _UPDATES_PER_TURN)
-    whole, _ = _timed(lambda: more.learn(batch), _UPDATES_PER_TURN)
+    result["ours update wall"], result["ours update cpu"] = _timed(
+        lambda: one.learn(observations, returns), _UPDATES_PER_TURN
+    )
+    whole, _ = _timed(lambda: more.learn(observations, returns), _UPDATES_PER_TURN)
     first = statistics.median(result["ours update wall"])
     result["ours step wall"] = [(seconds - first) / epochs for seconds in whole]
     return result

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.exploration import deviation_of
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import PolicyNetwork, deviation_of
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.learning.testing import synthetic

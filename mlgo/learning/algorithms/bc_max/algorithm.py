@@ -6,7 +6,7 @@ from typing import Literal
 import gin
 
 from mlgo.learning.algorithm import Algorithm, check_fields
-from mlgo.learning.exploration import DEFAULT_DEVIATION
+from mlgo.learning.network import DEFAULT_DEVIATION
 
 
 @gin.configurable

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mlgo.learning.behavioural_cloning import Cloner
-from mlgo.learning.divergence import Divergence, DivergenceError
-from mlgo.learning.exploration import exploring_network
+from mlgo.learning.checkpoint import numbered, pop_numbered
+from mlgo.learning.divergence import failed_step
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.network import PolicyNetwork, exploring_network
 from mlgo.learning.observations import Observations, concatenate, minibatches
+from mlgo.learning.returns import nothing_learned
 from mlgo.problems.problem import Problem
-from mlgo.run.exit_codes import ExitCode, RunError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,16 +39,14 @@ class BcMaxLearner(Learner):
 
     Continuous decisions are imitated as they are, so all policies must answer on one scale.
 
-    Raises: ValueError: there are neither policies nor exploring samples, so no decision could be better than the
-      current.
+    Raises: ValueError: there are neither policies nor exploring samples.
     """
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         if not self.policies and not self.config.exploring_samples:
             raise ValueError("BcMaxLearner: without policies and exploring_samples there is nothing better to imitate")
         self.updates = int(state.pop("updates", 0))
-        memory = {name: state.pop(name) for name in list(state) if name.startswith("memory/")}
-        self._memory = memory_from(memory, self.problem)
+        self._memory = memory_from(state, self.problem)
         self._cloner = Cloner(network, self.config, self.problem.decision_kind, state or None)
 
     @property
@@ -76,12 +74,7 @@ class BcMaxLearner(Learner):
             if (entry := entry_of(sample)) is not None:
                 found.setdefault(sample.module, []).append((sample.variant, entry))
         if not found:
-            raise RunError(
-                f"{len(samples)} compiles of an iteration",
-                "have no decision with a score that could be imitated",
-                "Use more modules in an iteration, or modules that have decisions",
-                ExitCode.NOTHING_PRODUCED,
-            )
+            raise nothing_learned(samples, "decision with a score that could be imitated")
         best_variants, gains = [], []
         for module, entries in found.items():
             # What is remembered comes first: it stays when nothing is better. The module moves to the memory's young
@@ -95,14 +88,13 @@ class BcMaxLearner(Learner):
             del self._memory[module]
         loss, accuracy, minibatches = self._clone()
         self.updates += 1
+        deviations = [np.std([entry.improvement for _, entry in entries]) for entries in found.values()]
         fixed = len(self.policies)
         return {
             "modules": float(len(found)),
             "remembered_modules": float(len(self._memory)),
             "mean_best_improvement": float(np.mean(gains)),
-            "improvement_deviation": float(
-                np.mean([np.std([e.improvement for _, e in each]) for each in found.values()])
-            ),
+            "improvement_deviation": float(np.mean(deviations)),
             "best_is_another_policy": float(np.mean([variant < fixed for variant in best_variants])),
             "best_is_exploring": float(np.mean([variant > fixed for variant in best_variants])),
             "minibatches": float(minibatches),
@@ -120,13 +112,8 @@ class BcMaxLearner(Learner):
             for which in minibatches(len(memory), config.minibatch, *stream):
                 step = self._cloner.step(memory.select(which), config.learning_rate)
                 if not np.isfinite(step).all():
-                    raise DivergenceError(
-                        Divergence.NOT_FINITE,
-                        f"BC-Max update {self.updates}",
-                        f"minibatch {steps} has loss {step[0]}",
-                        "Resume from the last checkpoint with a smaller BcMaxConfig.learning_rate "
-                        f"(now {config.learning_rate})",
-                    )
+                    wrong = f"minibatch {steps} has loss {step[0]}"
+                    raise failed_step(f"BC-Max update {self.updates}", step, wrong, config)
                 sums += step * len(which)
                 steps += 1
         loss, accuracy = sums / (len(memory) * config.epochs)
@@ -140,12 +127,16 @@ def entry_of(sample: Sample) -> Remembered | None:
     names = tuple(sorted(set(sample.contexts) & set(sample.credits)))
     place = {name: index for index, name in enumerate(names)}
     by_context = np.array([place.get(name, -1) for name in sample.contexts], np.int64)
-    group = by_context[sample.observations.group]
+    observations = _regrouped(sample.observations, by_context)
+    credits = np.array([sample.credits[name] for name in names])
+    return Remembered(sample.improvement, observations, names, credits) if len(observations) else None
+
+
+def _regrouped(observations: Observations, groups: np.ndarray) -> Observations:
+    """`observations` in other groups. Args: groups: int64, by the former group; -1: its observations are left out."""
+    group = groups[observations.group]
     kept = np.flatnonzero(group >= 0)
-    if not len(kept):
-        return None
-    observations = dataclasses.replace(sample.observations.select(kept), group=group[kept])
-    return Remembered(sample.improvement, observations, names, np.array([sample.credits[name] for name in names]))
+    return dataclasses.replace(observations.select(kept), group=group[kept])
 
 
 def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
@@ -159,33 +150,39 @@ def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
             if name not in chosen or entry.credits[place] > chosen[name][0]:
                 chosen[name] = (float(entry.credits[place]), index, place)
     names = tuple(sorted(chosen))
-    parts, groups = [], []
+    parts = []
     for index, entry in enumerate(entries):
         target = np.full(len(entry.contexts), -1, np.int64)
         for rank, name in enumerate(names):
             if chosen[name][1] == index:
                 target[chosen[name][2]] = rank
-        group = target[entry.observations.group]
-        kept = np.flatnonzero(group >= 0)
-        if len(kept):
-            parts.append(entry.observations.select(kept))
-            groups.append(group[kept])
-    observations = dataclasses.replace(concatenate(parts), group=np.concatenate(groups))
+        parts.append(_regrouped(entry.observations, target))
+    observations = dataclasses.replace(concatenate(parts), group=np.concatenate([part.group for part in parts]))
     return Remembered(best.improvement, observations, names, np.array([chosen[name][0] for name in names]))
 
 
 def arrays_of(memory: Mapping[str, Remembered]) -> dict[str, np.ndarray]:
-    arrays: dict[str, np.ndarray] = {}
-    for index, (module, entry) in enumerate(memory.items()):
-        parts = {
+    records = [
+        {
             **entry.observations.arrays(),
             "module": _numbers_of([module]),
             "contexts": _numbers_of(entry.contexts),
             "credits": entry.credits,
             "improvement": np.array(entry.improvement),
         }
-        arrays |= {f"memory/{index}/{name}": array for name, array in parts.items()}
-    return arrays
+        for module, entry in memory.items()
+    ]
+    return numbered("memory", records)
+
+
+def memory_from(arrays: dict[str, np.ndarray], problem: Problem) -> dict[str, Remembered]:
+    """The inverse of `arrays_of`; removes its arrays."""
+    memory: dict[str, Remembered] = {}
+    for record in pop_numbered("memory", arrays):
+        [module], contexts = _texts_of(record["module"]), tuple(_texts_of(record["contexts"]))
+        observations = Observations.from_arrays(record, problem)
+        memory[module] = Remembered(float(record["improvement"]), observations, contexts, record["credits"])
+    return memory
 
 
 def _numbers_of(texts: Sequence[str]) -> np.ndarray:
@@ -195,18 +192,3 @@ def _numbers_of(texts: Sequence[str]) -> np.ndarray:
 
 def _texts_of(numbers: np.ndarray) -> list[str]:
     return numbers.tobytes().decode("utf-8", "surrogateescape").split("\0")
-
-
-def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str, Remembered]:
-    memory: dict[str, Remembered] = {}
-    while f"memory/{len(memory)}/module" in arrays:
-        prefix = f"memory/{len(memory)}/"
-        parts = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        [module] = _texts_of(parts["module"])
-        memory[module] = Remembered(
-            float(parts["improvement"]),
-            Observations.from_arrays(parts, problem),
-            tuple(_texts_of(parts["contexts"])),
-            parts["credits"],
-        )
-    return memory

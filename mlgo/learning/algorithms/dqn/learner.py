@@ -2,12 +2,11 @@
 
 A network learns Q(observation, decision) by regression, decisions are drawn by softmax(Q / temperature), and the
 shipped policy takes the highest Q. The target of a decision is the discounted return of the rest of its function as it
-was played, not an estimate from the next observation. With one reward at the end of a function, bootstrapping would
-only carry that reward back by one step per iteration (ml-compiler-opt's dqn_nn_agent.gin does so, with a target network
-that is replaced after every step). There is therefore no target network. What remains of DQN (Mnih et al., 2015) is the
-Q-network, the replay memory and exploration by value. The loss is squared and not Huber's: Q is then the mean of the
-returns and not nearer to their median, where a decision that saves a little nearly always and loses much now and then
-looks good. Q is split into the value of the observation and the advantage of the decision (Wang et al.,
+was played: with one reward at the end of a function, bootstrapping would only carry it back by one step per iteration
+(as ml-compiler-opt's dqn_nn_agent.gin does), so there is no target network. What remains of DQN (Mnih et al., 2015) is
+the Q-network, the replay memory and exploration by value. The loss is squared and not Huber's: Q is then the mean of
+the returns and not nearer to their median, where a decision that saves a little nearly always and loses much now and
+then looks good. Q is split into the value of the observation and the advantage of the decision (Wang et al.,
 arXiv:1511.06581); the advantage is the policy network's z:
 
     categorical  Q(row) = V + z(row) - mean of z over the observation's rows, weighted by their probabilities
@@ -15,40 +14,34 @@ arXiv:1511.06581); the advantage is the policy network's z:
 
 where the probabilities are those the decision was drawn with. Advantages then have mean 0 for every observation, so
 they do not depend on how well V fits: an observation with good returns is not mistaken for a good decision. The unit of
-Q is the deviation of the first iteration's returns. The greedy policy of these weights is that of every other
-algorithm, exploration is sigmoid(z / temperature) or softmax(z / temperature) and needs no separate model, and a
-clone's logits are a valid start. Epsilon-greedy exploration is not offered, because compilers take weights and no
-weights express it. Continuous decisions are not supported, because DQN needs a finite action set.
+Q is the deviation of the first iteration's returns. A clone's logits are a valid start. Epsilon-greedy exploration is
+not offered, because compilers take weights and no weights express it.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
+from mlgo.learning.checkpoint import numbered, pop_numbered
 from mlgo.learning.distribution import decision_distribution
-from mlgo.learning.divergence import Divergence, DivergenceError
+from mlgo.learning.divergence import failed_step
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.exploration import exploring_network
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.network import PolicyNetwork, row_logits, values
+from mlgo.learning.network import PolicyNetwork, exploring_network, row_logits, values
 from mlgo.learning.observations import Observations, concatenate, minibatches, rows_of
 from mlgo.learning.optimizer import Adam, StepSpecs, traced, weight_decay
-from mlgo.learning.returns import returns_of
-from mlgo.problems.problem import Problem
+from mlgo.learning.returns import figures_of_returns, returns_of
 
 
 @dataclasses.dataclass(frozen=True)
 class _Memory:
-    """One iteration's decisions.
-
-    Attributes: targets: float32 [N]; probabilities: float32 [M], of each row, or of yes, when the decision was drawn.
-    """
+    """One iteration's decisions."""
 
     observations: Observations
-    targets: np.ndarray
-    probabilities: np.ndarray
+    targets: np.ndarray  #: float32 [N].
+    probabilities: np.ndarray  #: float32 [M], of each row, or of yes, when the decision was drawn.
 
 
 class DqnLearner(Learner):
@@ -59,11 +52,13 @@ class DqnLearner(Learner):
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         self.updates = int(state.pop("updates", 0))
         self._unit = float(state.pop("unit", 0.0))
-        replay = {name: state.pop(name) for name in list(state) if name.startswith("replay/")}
-        self._replay = _replay_from(replay, self.problem)
-        self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
+        self._replay = [
+            _Memory(Observations.from_arrays(record, self.problem), record["targets"], record["probabilities"])
+            for record in pop_numbered("replay", state)
+        ]
+        self._adam = Adam(network.weights, self.config.adam_epsilon, state)
         specs = StepSpecs(network.normalizer.width, self.problem.decision_kind)
-        batch = [specs.levels, specs.observation, specs.chosen_values, specs.values, specs.summaries, specs.values]
+        batch = [*specs.decisions, specs.values, specs.summaries, specs.values]
         self._step = traced(self._step_once, [*batch, specs.number, specs.number])
 
     @property
@@ -81,12 +76,12 @@ class DqnLearner(Learner):
 
     def state(self) -> dict[str, np.ndarray]:
         """Adam's, the unit of Q, the number of updates, and the replay memory."""
-        return {
-            **self._adam.state(),
-            "updates": np.array(self.updates, np.int64),
-            "unit": np.array(self._unit, np.float64),
-            **_arrays_of(self._replay),
-        }
+        replay = [
+            {**each.observations.arrays(), "targets": each.targets, "probabilities": each.probabilities}
+            for each in self._replay
+        ]
+        counts = {"updates": np.array(self.updates, np.int64), "unit": np.array(self._unit, np.float64)}
+        return {**self._adam.state(), **counts, **numbered("replay", replay)}
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         config = self.config
@@ -95,11 +90,8 @@ class DqnLearner(Learner):
             self._unit = max(float(returns.std()), 1e-6)
         probabilities, entropy = self._behaviour(iteration, observations)
         discounted = returns * np.float32(config.discount) ** remaining_decisions(observations.group)
-        self._replay = [
-            *self._replay,
-            _Memory(observations, (discounted / self._unit).astype(np.float32), probabilities),
-        ]
-        self._replay = self._replay[-config.replay_iterations :]
+        newest = _Memory(observations, (discounted / self._unit).astype(np.float32), probabilities)
+        self._replay = [*self._replay, newest][-config.replay_iterations :]
         memory = concatenate([each.observations for each in self._replay])
         targets = np.concatenate([each.targets for each in self._replay])
         probabilities = np.concatenate([each.probabilities for each in self._replay])
@@ -111,31 +103,19 @@ class DqnLearner(Learner):
             stream = (self.seed, "dqn minibatches", self.updates, epoch)
             for which in minibatches(len(memory), config.minibatch, *stream):
                 part = memory.select(which)
-                step = self._step(
-                    part.levels,
-                    part.row_observation(),
-                    part.chosen_values,
-                    probabilities[rows_of(memory.offsets, which)],
-                    summaries[which],
-                    targets[which],
-                    *self._adam.next_powers(),
-                ).numpy()
+                drawn = probabilities[rows_of(memory.offsets, which)]
+                batch = (*part.tensors(), drawn, summaries[which], targets[which])
+                step = self._step(*batch, *self._adam.next_powers()).numpy()
                 if not np.isfinite(step).all() or step[0] > limit:
-                    raise DivergenceError(
-                        Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
-                        f"DQN update {self.updates}",
-                        f"minibatch {len(totals)} has loss {step[0]:.4g}",
-                        "Resume from the last checkpoint with a smaller DqnConfig.learning_rate "
-                        f"(now {config.learning_rate})",
-                    )
+                    wrong = f"minibatch {len(totals)} has loss {step[0]:.4g}"
+                    raise failed_step(f"DQN update {self.updates}", step, wrong, config)
                 totals.append(step)
         self.updates += 1
         mean = np.mean(totals, axis=0, dtype=np.float64)
         return {
             "decisions": float(len(observations)),
             "replayed_decisions": float(len(memory)),
-            "mean_return": float(returns.mean(dtype=np.float64)),
-            "return_deviation": float(returns.std(dtype=np.float64)),
+            **figures_of_returns(returns),
             "explained_variance": float(1.0 - mean[1] / max(float(targets.var(dtype=np.float64)), 1e-12)),
             "temperature": self.temperature(iteration),
             "entropy": entropy,
@@ -145,7 +125,7 @@ class DqnLearner(Learner):
         }
 
     def _behaviour(self, iteration: int, observations: Observations) -> tuple[np.ndarray, float]:
-        """(see `_Memory.probabilities`, mean entropy in nats) of the decisions as they were drawn."""
+        """(as `_Memory.probabilities`, mean entropy in nats) of the decisions as they were drawn."""
         exact = exact_network(exploring_network(self.network, self.temperature(iteration)).weights)
         logits = exact.row_logits_tensor(observations.levels)
         kind, batch = self.problem.decision_kind, tf.constant(len(observations))
@@ -180,20 +160,3 @@ def remaining_decisions(group: np.ndarray) -> np.ndarray:
     result = np.empty(len(group), np.int64)
     result[order] = np.repeat(counts, counts) - 1 - place
     return result
-
-
-def _arrays_of(replay: Sequence[_Memory]) -> dict[str, np.ndarray]:
-    arrays: dict[str, np.ndarray] = {}
-    for index, memory in enumerate(replay):
-        parts = {**memory.observations.arrays(), "targets": memory.targets, "probabilities": memory.probabilities}
-        arrays |= {f"replay/{index}/{name}": array for name, array in parts.items()}
-    return arrays
-
-
-def _replay_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> list[_Memory]:
-    replay: list[_Memory] = []
-    while f"replay/{len(replay)}/targets" in arrays:
-        prefix = f"replay/{len(replay)}/"
-        parts = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        replay.append(_Memory(Observations.from_arrays(parts, problem), parts["targets"], parts["probabilities"]))
-    return replay

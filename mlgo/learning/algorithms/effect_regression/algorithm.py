@@ -57,18 +57,11 @@ class EffectConfig:
             raise ValueError(f"EffectConfig.first_step={self.first_step} must lie in (0, 1]")
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
-        object.__setattr__(self, "preferred_below", _checked_preferences(self.preferred_below))
-
-
-def _checked_preferences(preferred: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """`preferred` with floats. Raises: ValueError: a value is not a pair of finite numbers."""
-    checked = {}
-    for feature, pair in preferred.items():
-        numbers = [float(number) for number in pair]
-        if len(numbers) != 2 or not all(map(math.isfinite, numbers)):
-            raise ValueError(f"EffectConfig.preferred_below[{feature!r}]={pair!r} must be (limit, preference)")
-        checked[str(feature)] = (numbers[0], numbers[1])
-    return checked
+        preferred = {str(feature): tuple(map(float, pair)) for feature, pair in self.preferred_below.items()}
+        for feature, pair in preferred.items():
+            if len(pair) != 2 or not all(map(math.isfinite, pair)):
+                raise ValueError(f"EffectConfig.preferred_below[{feature!r}]={pair!r} must be (limit, preference)")
+        object.__setattr__(self, "preferred_below", preferred)
 
 
 ALGORITHM = Algorithm(

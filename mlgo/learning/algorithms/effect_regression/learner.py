@@ -22,13 +22,14 @@ it differed in sign from the effect near the greedy policy. Logits are scaled to
 `EffectConfig.exploration`.
 """
 
+import collections
 import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.learner import Learner, Sample, Variant, balance_of
+from mlgo.learning.learner import Learner, Sample, Variant
 from mlgo.learning.linear_network import (
     bias_below_threshold,
     configured_weights,
@@ -40,8 +41,7 @@ from mlgo.learning.linear_network import (
 )
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
-from mlgo.learning.returns import centred
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.learning.returns import by_module, centred, nothing_learned
 
 #: Rounds of reweighting towards Huber's loss; more change nothing in the third digit.
 _ROUNDS = 3
@@ -54,10 +54,7 @@ class EffectBatch:
     #: float64 [G, D + 1], sum of x - E x over the function's decisions, the last column for a constant.
     differences: np.ndarray
     returns: np.ndarray  #: float64 [G], centred.
-    #: float64 [G], one over the variance that is expected of the return's noise, balanced between projects (the first
-    #: folder of a module's name in a combined corpus), so that a project of 100,000 functions does not outvote all
-    #: others.
-    weights: np.ndarray
+    weights: np.ndarray  #: float64 [G], one over the variance expected of the return's noise, balanced (`_balance_of`).
     variance: float  #: of the noise of a function's return: the median of the functions.
     exploration_rate: float  #: the share of decisions that are not the greedy policy's.
 
@@ -83,10 +80,10 @@ class EffectLearner(Learner):
             self._network = self._with_preference(1.0)
         width = network.normalizer.width + 1
         self.updates = int(state.get("updates", 0))
-        self._start = np.array(state.get("start", np.zeros(width)), np.float64)
-        self._effect = np.array(state.get("effect", np.zeros(width)), np.float64)
+        self._start, self._effect, self._moment = (
+            np.array(state.get(name, np.zeros(width)), np.float64) for name in ("start", "effect", "moment")
+        )
         self._information = np.array(state.get("information", np.zeros((width, width))), np.float64)
-        self._moment = np.array(state.get("moment", np.zeros(width)), np.float64)
 
     @property
     def network(self) -> PolicyNetwork:
@@ -139,12 +136,8 @@ class EffectLearner(Learner):
     def _regress(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray, variance: float) -> tuple[np.ndarray, float]:
         """Adds the equations y = x . effect + noise to those of earlier iterations, and solves all.
 
-        Args:
-          x: float64 [E, D + 1].
-          y: float64 [E].
-          weights: float64 [E], > 0.
-          variance: of the noise of a usual equation; the unit of `config.effect_deviation`.
-
+        Args: x: float64 [E, D + 1]; y: float64 [E]; weights: float64 [E], > 0; variance: of the noise of a usual
+          equation, the unit of `config.effect_deviation`.
         Returns: (the effect, float64 [D + 1]; the part of the weighted variance of these y that it explains).
         """
         config = self.config
@@ -172,16 +165,13 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_n
     Raises: RunError: no function was compiled twice with a score.
     """
     exact = exact_network(behaviour.weights)
-    modules: dict[str, list[Sample]] = {}
-    for sample in samples:
-        modules.setdefault(sample.module, []).append(sample)
     differences, returns, noise, counts, names, explored, decisions = [], [], [], [], [], 0, 0
-    for of_module in modules.values():
+    for of_module in by_module(samples).values():
         values = centred([sample.credits for sample in of_module])
-        squares: dict[str, list[float]] = {}
+        squares: dict[str, list[float]] = collections.defaultdict(list)
         for each in values:
             for name, value in each.items():
-                squares.setdefault(name, []).append(value * value)
+                squares[name].append(value * value)
         for sample, each in zip(of_module, values, strict=True):
             if sample.observations is None or not len(sample.observations):
                 continue
@@ -195,21 +185,18 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_n
                     counts.append(len(which))
                     names.append(sample.module)
     if not returns:
-        raise RunError(
-            f"{len(samples)} compiles of an iteration",
-            "have no function with decisions and a score in two samples",
-            "Use more modules in an iteration, or at least two samples of each",
-            ExitCode.NOTHING_PRODUCED,
-        )
-    variance, of_decision = np.array(noise), np.array(noise) / np.array(counts)
-    varied = variance > 0
-    typical = float(np.median(variance[varied])) if varied.any() else 1.0
-    if weigh_by_noise:
-        expected = variance + typical
-    else:
-        expected = np.array(counts) * (float(np.median(of_decision[varied])) if varied.any() else 1.0)
-    weights = balance_of(names, np.ones(len(returns)), 0.5) / expected
+        lacking = "function with decisions and a score in two samples"
+        raise nothing_learned(samples, lacking, "at least two samples of each")
+    variance = np.array(noise)
+    typical = _typical(variance)
+    expected = variance + typical if weigh_by_noise else np.array(counts) * _typical(variance / np.array(counts))
+    weights = _balance_of(names) / expected
     return EffectBatch(np.array(differences), np.array(returns), weights, typical, explored / decisions)
+
+
+def _typical(variances: np.ndarray) -> float:
+    """The median of those above 0; 1 if there is none."""
+    return float(np.median(variances[variances > 0])) if (variances > 0).any() else 1.0
 
 
 def feature_residuals(observations: Observations, logits: np.ndarray) -> tuple[np.ndarray, int]:
@@ -219,8 +206,7 @@ def feature_residuals(observations: Observations, logits: np.ndarray) -> tuple[n
     """
     rows = linear_rows(observations)
     if observations.kind == "binary":
-        taken = observations.numbers.astype(np.float64)
-        chance = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
+        taken, chance = observations.numbers.astype(np.float64), 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
         return rows * (taken - chance)[:, None], int(((logits > 0) != (taken > 0)).sum())
     starts, counts = observations.offsets[:-1], np.diff(observations.offsets)
     highest = np.maximum.reduceat(logits, starts)
@@ -230,10 +216,19 @@ def feature_residuals(observations: Observations, logits: np.ndarray) -> tuple[n
     return rows[observations.chosen] - expected, int((logits[observations.chosen] < highest).sum())
 
 
-def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: float, preference: np.ndarray) -> float:
-    """The factor by which `effect` is scaled so that the exploration rate of the policy, its sum with `preference`, is
-    `exploration` on the decisions `seen`.
+def _balance_of(modules: Sequence[str]) -> np.ndarray:
+    """float64 [G] with mean 1: factors for the weights of equations, by which a project of 100,000 functions does not
+    outvote all others. Args: modules: of each; the first folder is the project in a combined corpus.
     """
+    _, project, counts = np.unique(
+        np.array([name.partition("/")[0] for name in modules]), return_inverse=True, return_counts=True
+    )
+    factors = (counts / len(modules))[project] ** -0.5
+    return factors / factors.mean()
+
+
+def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: float, preference: np.ndarray) -> float:
+    """The factor of `effect` with which the policy, its sum with `preference`, explores `exploration` of `seen`."""
     logits = [(linear_rows(each) @ effect, linear_rows(each) @ preference) for each in seen]
 
     def rate(scale: float) -> float:

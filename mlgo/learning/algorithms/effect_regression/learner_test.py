@@ -3,7 +3,6 @@
 import dataclasses
 import types
 import unittest
-from typing import Any
 
 import numpy as np
 
@@ -115,17 +114,11 @@ class EffectTest(unittest.TestCase):
         self.assertGreater(shares[0], 0.9)
         self.assertGreater(shares[0], shares[1])
         self.assertGreater(shares[1], shares[2] + 0.1)
-        with self.assertRaisesRegex(ValueError, "first_step=0"):
-            EffectConfig(first_step=0.0)
 
     def test_a_preference_needs_a_knot_as_its_limit(self):
         for preferred, problem in (({"gain": (0.123, 7.0)}, "limit 0.123 for gain"), ({"gains": (0.0, 7.0)}, "look")):
             with self.assertRaisesRegex(RunError, problem):
                 EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(preferred_below=preferred))
-        pairs: tuple[Any, ...] = ((1.0,), (0.0, float("inf")))
-        for pair in pairs:
-            with self.assertRaisesRegex(ValueError, "must be .limit, preference."):
-                EffectConfig(preferred_below={"gain": pair})
 
     def test_getters_are_not_blamed_for_the_function_that_brought_them(self):
         random = np.random.default_rng(1)

@@ -2,8 +2,8 @@
 arXiv:1703.03864).
 
 The MLGO paper (arXiv:2101.04808) uses it besides policy gradients and reports about the same results for inlining, with
-more compiles and without any log. A candidate is a greedy policy, and its fitness is the improvement of whole modules.
-The optimised policy is therefore the shipped one, and no credit is assigned to single decisions.
+more compiles and without any log. A candidate is a greedy policy, which is the shipped one, and its fitness is the
+improvement of whole modules: no credit is assigned to single decisions.
 
 One iteration is one generation: pairs theta + sigma e and theta - sigma e (antithetic, section 2.1 there), all of them
 on the same modules; theta moves along sum(shaped rank x e), by Adam or a plain step.
@@ -52,10 +52,7 @@ class EsLearner(Learner):
         return [Variant(network, exploring=False) for network in networks]
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`. Only modules that were scored under every candidate count.
-
-        Raises: RunError: there is no such module.
-        """
+        """See `Learner.update`. Only modules that were scored under every candidate count."""
         config = self.config
         fitness, modules = fitness_of(samples, 2 * config.pairs, config.regression_penalty)
         shaped = centred_ranks(fitness)
@@ -112,10 +109,8 @@ def trained_names(weights: Mapping[str, np.ndarray], last_layers: int | None) ->
 
     Raises: ValueError: there are fewer layers.
     """
-    hidden = [
-        [f"policy/{index}/kernel", f"policy/{index}/bias"] for index in range(len(layer_arrays(weights, "policy")))
-    ]
-    layers = [*hidden, ["policy/logits/kernel"]]
+    hidden = range(len(layer_arrays(weights, "policy")))
+    layers = [*([f"policy/{index}/kernel", f"policy/{index}/bias"] for index in hidden), ["policy/logits/kernel"]]
     if last_layers is not None and last_layers > len(layers):
         raise ValueError(f"last_layers={last_layers} of a network with {len(layers)}")
     return [name for layer in layers[-(last_layers or len(layers)) :] for name in layer]

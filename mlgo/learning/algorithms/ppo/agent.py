@@ -1,9 +1,8 @@
 """Our networks as a tf-agents agent.
 
-`clip_agent` builds a complete PPOClipAgent over dense observations ([P, D] levels, [P] legality): any tf-agents driver
-can train or evaluate with it, and a test compares our update with its `train`. The fast path (learner.py) takes the
-objective from it (policy_gradient_loss, entropy_regularization_loss) and hands it a distribution over rows
-(distribution.py) instead of a dense one.
+`clip_agent` builds a complete PPOClipAgent over dense observations ([P, D] levels, [P] legality), and a test compares
+our update with its `train`. The fast path (learner.py) takes the objective from it (policy_gradient_loss,
+entropy_regularization_loss) and hands it a distribution over rows (distribution.py) instead of a dense one.
 """
 
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ with gin.unlock_config():
     from tf_agents.specs import distribution_spec, tensor_spec
     from tf_agents.trajectories import time_step
 
+from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
 from mlgo.learning.network import row_logits, values
 from mlgo.learning.normalization import TOP_LEVEL
 
@@ -48,9 +48,8 @@ class CandidateActor(network.DistributionNetwork):
     def call(self, inputs, step_type=None, network_state=(), training=False):
         del step_type, training
         levels, legal = inputs["levels"], inputs["legal"]
-        logits = tf.reshape(
-            row_logits(self._policy_variables, tf.reshape(levels, [-1, levels.shape[-1]])), tf.shape(legal)
-        )
+        rows = tf.reshape(levels, [-1, levels.shape[-1]])
+        logits = tf.reshape(row_logits(self._policy_variables, rows), tf.shape(legal))
         if self._binary:
             logits = tf.concat([tf.zeros_like(logits), logits], axis=-1)
         else:
@@ -75,22 +74,12 @@ def _action_spec(positions: int) -> tensor_spec.BoundedTensorSpec:
 
 
 def clip_agent(
-    weights: Mapping[str, tf.Variable],
-    positions: int,
-    *,
-    clip: float,
-    entropy: float,
-    value_loss: float,
-    optimizer=None,
-    binary: bool = False,
-    gradient_clipping: float | None = None,
-    advantages_given: bool = False,
+    weights: Mapping[str, tf.Variable], positions: int, config: PpoConfig, binary: bool, optimizer=None
 ) -> ppo_clip_agent.PPOClipAgent:
-    """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step.
+    """A PPOClipAgent over `weights` (variables of network.py), without clipping of gradients.
 
-    With `binary` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the
-    trajectories' policy_info carries return, advantage and value_prediction; else `train` computes them, and counts the
-    zeros of each sequence's last step when it normalises advantages.
+    Rewards are the returns of their own step; the trajectories' policy_info carries return, advantage and
+    value_prediction. With `binary` there is one row (`positions` is 1) and the decision is 0 or 1.
     """
     width = weights["policy/0/kernel"].shape[0]
     observation_spec = {
@@ -105,10 +94,9 @@ def clip_agent(
         optimizer=optimizer or tf.keras.optimizers.SGD(0.0),
         actor_net=CandidateActor(observation_spec, weights, binary),
         value_net=SummaryValue(observation_spec, weights),
-        importance_ratio_clipping=clip,
-        entropy_regularization=entropy,
-        value_pred_loss_coef=value_loss,
-        gradient_clipping=gradient_clipping,
+        importance_ratio_clipping=config.clip,
+        entropy_regularization=config.entropy,
+        value_pred_loss_coef=config.value_loss,
         num_epochs=1,
         # As in ml-compiler-opt's ppo_nn_agent.gin: a step's return is the reward written on it.
         discount_factor=0.0,
@@ -117,5 +105,5 @@ def clip_agent(
         normalize_rewards=False,
         normalize_observations=False,
         aggregate_losses_across_replicas=False,
-        compute_value_and_advantage_in_train=not advantages_given,
+        compute_value_and_advantage_in_train=False,
     )

@@ -6,7 +6,7 @@ from typing import Literal
 import gin
 
 from mlgo.learning.algorithm import Algorithm, check_fields
-from mlgo.learning.exploration import DEFAULT_DEVIATION
+from mlgo.learning.network import DEFAULT_DEVIATION
 
 
 @gin.configurable
@@ -57,24 +57,15 @@ class PpoConfig:
     #: large logits that explores too little. There is no setting to mix in uniform decisions, because logits that are
     #: large would keep no gradient (behavioural_cloning.py).
     temperature: float = 1.0
-    #: standard deviation of the noise on continuous decisions, in units of the network's output; see exploration.py.
+    #: standard deviation of the noise on continuous decisions, in units of the network's output; see network.py.
     deviation: float = DEFAULT_DEVIATION
 
     def __post_init__(self):
-        positive = [
-            "learning_rate",
-            "adam_epsilon",
-            "clip",
-            "highest_kl",
-            "divergence_loss",
-            "temperature",
-            "deviation",
-        ]
-        check_fields(self, ("samples_per_module", "minibatch", "epochs"), positive)
+        positive = ["learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss", "temperature"]
+        counts = ("samples_per_module", "minibatch", "epochs")
+        check_fields(self, counts, [*positive, "deviation"], ["moving_average_decay"])
         if self.baseline not in ("samples", "default", "moving_average"):
             raise ValueError(f"PpoConfig.baseline={self.baseline!r} is none of samples, default, moving_average")
-        if not 0 <= self.moving_average_decay < 1:
-            raise ValueError(f"PpoConfig.moving_average_decay={self.moving_average_decay} must lie in [0, 1)")
 
 
 ALGORITHM = Algorithm(

@@ -8,22 +8,21 @@ The compiler does not log the probabilities of the behaviour policy. They are re
 The first importance ratios are therefore near 1 but not exactly 1: they account for the rounding of the shipped policy.
 """
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.algorithms.ppo.agent import clip_agent
+from mlgo.learning.checkpoint import pop_prefixed, with_prefix
 from mlgo.learning.distribution import decision_distribution
-from mlgo.learning.divergence import Divergence, DivergenceError
+from mlgo.learning.divergence import Divergence, DivergenceError, failed_step
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
-from mlgo.learning.exploration import exploring_network
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.network import PolicyNetwork, row_logits, values
+from mlgo.learning.network import PolicyNetwork, exploring_network, row_logits, values
 from mlgo.learning.observations import Observations, minibatches
 from mlgo.learning.optimizer import Adam, StepSpecs, traced, weight_decay
-from mlgo.learning.returns import MovingAverage, returns_of
+from mlgo.learning.returns import MovingAverage, figures_of_returns, returns_of
 
 #: Returns that differ by less are equal.
 _SMALLEST_UNIT = 1e-9
@@ -35,18 +34,6 @@ _STEP_FIGURES = ("loss", "policy_loss", "value_loss", "entropy", "kl", "clip_fra
 _BASELINE = "baseline/"
 
 
-@dataclasses.dataclass(frozen=True)
-class TrainingBatch:
-    """The data of one iteration: N decisions and their returns, float32 [N]."""
-
-    observations: Observations
-    returns: np.ndarray
-
-    def __post_init__(self):
-        if np.shape(self.returns) != (len(self.observations),) or not len(self.observations):
-            raise ValueError(f"{np.shape(self.returns)} returns for {len(self.observations)} observations")
-
-
 class PpoLearner(Learner):
     """PPO. Equal (network, seed, batches) give equal weights after determinism.configure_tensorflow()."""
 
@@ -55,22 +42,16 @@ class PpoLearner(Learner):
         self.updates = int(state.pop("updates", 0))
         self._baseline = None
         if config.baseline == "moving_average":
-            known = {name: state.pop(_BASELINE + name) for name in ("names", "averages")} if state else None
-            self._baseline = MovingAverage(config.moving_average_decay, known)
-        self._adam = Adam(network.weights, config.adam_epsilon, state or None)
-        self._agent = clip_agent(
-            self._adam.variables,
-            (problem.action_count or 1) if problem.decision_kind == "categorical" else 1,
-            binary=problem.decision_kind == "binary",
-            clip=config.clip,
-            entropy=config.entropy,
-            value_loss=config.value_loss,
-        )
-        specs = StepSpecs(network.normalizer.width, problem.decision_kind)
-        decisions = [specs.levels, specs.observation, specs.chosen_values]
-        self._step = traced(self._step_once, [*decisions, *[specs.values] * 3, specs.summaries, *[specs.number] * 3])
+            self._baseline = MovingAverage(config.moving_average_decay, pop_prefixed(_BASELINE, state))
+        self._adam = Adam(network.weights, config.adam_epsilon, state)
+        kind = problem.decision_kind
+        positions = (problem.action_count or 1) if kind == "categorical" else 1
+        self._agent = clip_agent(self._adam.variables, positions, config, binary=kind == "binary")
+        specs = StepSpecs(network.normalizer.width, kind)
+        batch = [*specs.decisions, *[specs.values] * 3, specs.summaries]
+        self._step = traced(self._step_once, [*batch, *[specs.number] * 3])
         exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
-        self._evaluate = traced(self._evaluate_batch, [*decisions, exact])
+        self._evaluate = traced(self._evaluate_batch, [*specs.decisions, exact])
 
     @property
     def network(self) -> PolicyNetwork:
@@ -83,11 +64,8 @@ class PpoLearner(Learner):
 
     def state(self) -> dict[str, np.ndarray]:
         baseline = self._baseline.state() if self._baseline is not None else {}
-        return {
-            **self._adam.state(),
-            **{_BASELINE + name: array for name, array in baseline.items()},
-            "updates": np.array(self.updates, np.int64),
-        }
+        updates = np.array(self.updates, np.int64)
+        return {**self._adam.state(), **with_prefix(_BASELINE, baseline), "updates": updates}
 
     def variants(self, iteration: int) -> list[Variant]:
         del iteration
@@ -96,26 +74,24 @@ class PpoLearner(Learner):
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         del iteration
         leave_one_out = self.config.baseline == "samples" and self.config.samples_per_module > 1
-        batch = TrainingBatch(*returns_of(samples, leave_one_out, self._baseline))
-        metrics = self.learn(batch)
+        metrics = self.learn(*returns_of(samples, leave_one_out, self._baseline))
         if self.problem.decision_kind == "continuous":
             del metrics["entropy"]  # That of the noise, a constant of the configuration.
         return metrics
 
-    def learn(self, batch: TrainingBatch) -> dict[str, float]:
+    def learn(self, observations: Observations, returns: np.ndarray) -> dict[str, float]:
         """Improves the policy on one iteration's data, collected with the current weights.
 
+        Args: returns: float32 [N], of the decisions in `observations`.
         Returns: figures of the update: the first five from before it, then how many minibatches there were and whether
           the KL limit ended it after them (`stopped_early`), then means over the minibatches. `explained_variance` is
           1 - var(return - value) / var(return): 0 for a constant value network.
         Raises: DivergenceError: a loss is not finite or has exploded; the learner must not be used after that.
         """
-        config, observations = self.config, batch.observations
-        returns = np.asarray(batch.returns, np.float32)
+        config, update = self.config, f"PPO update {self.updates}"
         if not np.isfinite(returns).all():
-            raise self._diverged(
-                Divergence.NOT_FINITE, "returns hold NaN or infinity", "Check the scores in the training logs"
-            )
+            wrong, remedy = "returns hold NaN or infinity", "Check the scores in the training logs"
+            raise DivergenceError(Divergence.NOT_FINITE, update, wrong, remedy)
         behaviour, summaries, predicted = self._evaluate_behaviour(observations)
         # The value network learns returns of mean square 1, so that its loss says the same of bytes and of ratios.
         unit = max(float(np.sqrt(np.mean(np.square(returns, dtype=np.float64)))), _SMALLEST_UNIT)
@@ -128,25 +104,11 @@ class PpoLearner(Learner):
         totals: list[np.ndarray] = []
         stopped = False
         for which in self._minibatches(len(observations)):
-            part = observations.select(which)
-            step = self._step(
-                part.levels,
-                part.row_observation(),
-                part.chosen_values,
-                behaviour[which],
-                normalized[which],
-                targets[which],
-                summaries[which],
-                *self._adam.next_powers(),
-                rate,
-            ).numpy()
+            batch = (*observations.select(which).tensors(), behaviour[which], normalized[which], targets[which])
+            step = self._step(*batch, summaries[which], *self._adam.next_powers(), rate).numpy()
             if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
-                raise self._diverged(
-                    Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
-                    f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
-                    "Resume from the last checkpoint with a smaller PpoConfig.learning_rate "
-                    f"(now {config.learning_rate})",
-                )
+                wrong = f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}"
+                raise failed_step(update, step, wrong, config)
             totals.append(step)
             stopped = bool(step[4] > config.highest_kl)
             if stopped:
@@ -155,8 +117,7 @@ class PpoLearner(Learner):
         mean = np.mean(totals, axis=0, dtype=np.float64)
         return {
             "decisions": float(len(observations)),
-            "mean_return": float(returns.mean(dtype=np.float64)),
-            "return_deviation": float(returns.std(dtype=np.float64)),
+            **figures_of_returns(returns),
             "explained_variance": float(1.0 - advantages.var() / max(float(targets.var()), 1e-12)),
             "advantage_deviation": unit * float(advantages.std()),
             "minibatches": float(len(totals)),
@@ -168,16 +129,10 @@ class PpoLearner(Learner):
         for epoch in range(self.config.epochs):
             yield from minibatches(count, self.config.minibatch, self.seed, "ppo minibatches", self.updates, epoch)
 
-    def _diverged(self, kind: Divergence, wrong: str, remedy: str) -> DivergenceError:
-        return DivergenceError(kind, f"PPO update {self.updates}", wrong, remedy)
-
     def _evaluate_behaviour(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(log probabilities of the decisions, summaries, value estimates) under the current weights."""
         exact = _flat(exact_network(self._exploring.weights))
-        pieces = []
-        for begin in range(0, len(observations), self.config.minibatch):
-            part = observations.select(np.arange(begin, min(begin + self.config.minibatch, len(observations))))
-            pieces.append(self._evaluate(part.levels, part.row_observation(), part.chosen_values, exact))
+        pieces = [self._evaluate(*part.tensors(), exact) for part in observations.parts(self.config.minibatch)]
         return tuple(np.concatenate([piece[i].numpy() for piece in pieces]) for i in range(3))
 
     def _distribution(self, logits, observation, batch):
@@ -185,7 +140,7 @@ class PpoLearner(Learner):
         return decision_distribution(problem.decision_kind, logits, observation, batch, deviation, problem.max_output)
 
     def _evaluate_batch(self, levels, observation, taken, exact):
-        hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(exact[:-1:2], exact[1:-1:2]))
+        hidden = tuple(map(ExactLayer, exact[:-1:2], exact[1:-1:2]))
         logits = ExactNetwork(hidden, exact[-1]).row_logits_tensor(levels)
         batch = tf.shape(taken)[0]
         behaviour = self._distribution(logits, observation, batch).log_prob(taken)
@@ -201,14 +156,12 @@ class PpoLearner(Learner):
             logits = row_logits(variables, levels) * np.float32(1.0 / config.temperature)
             policy = self._distribution(logits, observation, batch)
             # Only the structure of the time steps is looked at by both losses.
-            policy_loss = agent.policy_gradient_loss(
-                agent.time_step_spec, taken, behaviour, advantages, policy, weights=1.0
-            )
+            steps = agent.time_step_spec
+            policy_loss = agent.policy_gradient_loss(steps, taken, behaviour, advantages, policy, weights=1.0)
             entropy = policy.entropy()
-            entropy_loss = agent.entropy_regularization_loss(agent.time_step_spec, entropy, weights=1.0)
-            value_loss = config.value_loss * tf.reduce_mean(
-                tf.math.squared_difference(returns, values(variables, summaries))
-            )
+            entropy_loss = agent.entropy_regularization_loss(steps, entropy, weights=1.0)
+            squares = tf.math.squared_difference(returns, values(variables, summaries))
+            value_loss = config.value_loss * tf.reduce_mean(squares)
             loss = policy_loss + entropy_loss + value_loss + weight_decay(variables, config.l2)
         norm = self._adam.minimize(tape, loss, rate, power1, power2, config.gradient_clipping)
         log_ratio = policy.log_prob(taken) - behaviour
@@ -220,4 +173,4 @@ class PpoLearner(Learner):
 
 def _flat(network: ExactNetwork) -> list[np.ndarray]:
     """[kernel, bias, kernel, bias, ..., logits]: what a tf.function takes."""
-    return [array for layer in network.hidden for array in (layer.kernel, layer.bias)] + [network.logits]
+    return [array for layer in network.hidden for array in layer[:2]] + [network.logits]
