@@ -36,15 +36,13 @@ class ExecutedCost:
     def parse(cls, text: str) -> "ExecutedCost":
         """The cost whose `str` is `text`, such as "1,1,4". Raises: ValueError: `text` is none."""
         try:
-            weights = [float(word) for word in text.split(",")]
-            if len(weights) == len(dataclasses.fields(cls)):
-                return cls(*weights)
-        except ValueError:
-            pass
-        raise ValueError(
-            f"the cost {text!r} is not three numbers that are finite and at least 0, as in {cls()}: the weights of an"
-            " instruction, of a memory reference and of a callee-saved register"
-        )
+            instruction, memory_reference, register = map(float, text.split(","))
+            return cls(instruction, memory_reference, register)
+        except ValueError as error:
+            raise ValueError(
+                f"the cost {text!r} is not three numbers that are finite and at least 0, as in {cls()}: the weights of"
+                " an instruction, of a memory reference and of a callee-saved register"
+            ) from error
 
     def flags(self) -> list[str]:
         """cc1 flags of a development clang that logs this cost as the reward of register allocation."""

@@ -24,8 +24,7 @@ SECTIONS = ("Opcodes", "Types", "Arguments")
 #: LLVM's has 75 and 100 dimensions. More than this would make the features of one decision larger than a module's IR.
 MOST_DIMENSIONS = 4096
 
-# Our development compilers' option (llvm/embeddings); those of any LLVM 22, which both name the file.
-_FLAG = "mlgo-ir2vec"
+# Options of any LLVM 22, which both name the file.
 _FILE_FLAGS = ("ml-inliner-ir2vec-vocab-file", "ir2vec-vocab-path")
 
 _ELEMENT = re.compile(r"(.*)\[([0-9]+)\]")
@@ -78,24 +77,8 @@ def built_in_file() -> pathlib.Path:
     return locate.runfile(_FILE)
 
 
-def file_of(vocabulary: Vocabulary) -> pathlib.Path:
-    """The compilers' file of `vocabulary`. Raises: RunError: it holds another one, or the compilers have none."""
-    path = built_in_file()
-    found = vocabulary_in(path)
-    if found != vocabulary:
-        raise RunError(
-            f"IR2Vec vocabulary {path}",
-            f"is {found}, and {vocabulary} is needed",
-            "Build the compilers with that vocabulary (--//llvm/embeddings:vocabulary=FILE)",
-        )
-    return path
-
-
 def vocabulary_of(problem_name: str) -> Vocabulary | None:
-    """The vocabulary that the whole name of a problem contains; None: it contains none.
-
-    Raises: ValueError: what follows "+ir2vec." is no vocabulary's identity.
-    """
+    """The vocabulary in the name of a problem, if any. Raises: ValueError: what follows "+ir2vec." is no identity."""
     _, setting, identity = problem_name.partition(f"+{SETTING}.")
     return Vocabulary.parse(identity) if setting else None
 
@@ -113,12 +96,15 @@ def split_element(name: str) -> tuple[str, int]:
 
 def development_flags(vocabulary: Vocabulary) -> list[str]:
     """cc1 flags for our compilers, which find the vocabulary in their tree and refuse another one."""
-    return ["-mllvm", f"-{_FLAG}={vocabulary}"]
+    return ["-mllvm", f"-mlgo-ir2vec={vocabulary}"]
 
 
 def flags_of_any_compiler(vocabulary: Vocabulary) -> list[str]:
-    """cc1 flags for any clang 22. Raises: RunError: see `file_of`."""
-    path = file_of(vocabulary)
+    """cc1 flags for any clang 22. Raises: RunError: the compilers have another vocabulary, or none."""
+    path = built_in_file()
+    if (found := vocabulary_in(path)) != vocabulary:
+        remedy = "Build the compilers with that vocabulary (--//llvm/embeddings:vocabulary=FILE)"
+        raise RunError(f"IR2Vec vocabulary {path}", f"is {found}, and {vocabulary} is needed", remedy)
     return [part for name in _FILE_FLAGS for part in ("-mllvm", f"-{name}={path}")]
 
 
@@ -128,7 +114,7 @@ def _dimension(parsed: Any, name: str) -> int:
         raise ValueError(f"it has no section {name!r} with vectors")
     lengths = set()
     for entry, vector in section.items():
-        if not isinstance(vector, list) or not all(_is_number(number) for number in vector):
+        if not isinstance(vector, list) or not all(map(_is_number, vector)):
             raise ValueError(f"{name}.{entry!s:.40} is no vector of numbers")
         lengths.add(len(vector))
     if len(lengths) != 1 or not 1 <= max(lengths) <= MOST_DIMENSIONS:
@@ -137,9 +123,7 @@ def _dimension(parsed: Any, name: str) -> int:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
     try:
-        return math.isfinite(float(value))
+        return type(value) in (int, float) and math.isfinite(value)
     except OverflowError:
         return False

@@ -21,12 +21,13 @@ class LoggedScore:
     built_in_corpus: str = "//mlgo/corpus:llvm_small"
 
     def __post_init__(self):
+        score = f"score {self.spec.name}"
         if self.spec.element_count != 1:
-            raise ValueError(f"score {self.spec.name}: it has {self.spec.element_count} values; it must have one")
+            raise ValueError(f"{score}: it has {self.spec.element_count} values; it must have one")
         if self.goal not in ("minimize", "maximize"):
-            raise ValueError(f"score {self.spec.name}: goal {self.goal!r} is neither minimize nor maximize")
+            raise ValueError(f"{score}: goal {self.goal!r} is neither minimize nor maximize")
         if not 0 < self.offset < math.inf:
-            raise ValueError(f"score {self.spec.name}: offset {self.offset} must be positive and finite")
+            raise ValueError(f"{score}: offset {self.offset} must be positive and finite")
 
 
 #: The reward of images whose equal functions the linker folds (mlgo/score/folded_code.py).

@@ -9,7 +9,7 @@ import importlib
 import math
 import pathlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from mlgo.problems import executed_cost, ir2vec
@@ -18,10 +18,9 @@ from mlgo.problems.tensor import TensorSpec
 
 _FOLDER = re.compile(r"[a-z][a-z0-9_]*")
 
-#: The word after the "+" of the name of a problem for compilers without our patches.
-STOCK = "stock"
-#: The same of a problem whose code is linked with equal functions folded.
-FOLDED = "folded"
+#: The word after the "+" of the name of a problem: for compilers without our patches; whose code is linked with equal
+#: functions folded.
+STOCK, FOLDED = "stock", "folded"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,14 +61,11 @@ class Problem:
     model_flag: str
     #: names of those observations that only our compilers have: a stock clang's interactive channel does not send them.
     features_of_ours: frozenset[str] = frozenset()
-    #: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary, before `features_of_ours`.
-    #: They are observations of `load_problem("NAME+ir2vec")`.
+    #: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary: "NAME+ir2vec".
     embeddings: tuple[str, ...] = ()
     vocabulary: ir2vec.Vocabulary | None = None  #: setting; of these embeddings; None: they are not observed.
-    #: setting; what the compiler logs as the score, for `load_problem("NAME+executed_cost")`; None: LLVM's own.
-    cost: executed_cost.ExecutedCost | None = None
-    #: setting; whether the problem is that of a compiler without our patches, `load_problem("NAME+stock")`.
-    is_stock: bool = False
+    cost: executed_cost.ExecutedCost | None = None  #: setting; what the compiler logs as the score; None: LLVM's own.
+    is_stock: bool = False  #: setting; whether the problem is that of a compiler without our patches.
     has_executed_cost: bool = False  #: whether the compiler can log such a cost.
     levels: Levels = Levels()  #: the optimisation levels of modules that the problem is for.
     #: "categorical": one of `action_count` positions, of which `mask_feature` allows some; "binary": 0 or 1;
@@ -81,26 +77,22 @@ class Problem:
     #: of the network. The unit is a power of two and max_output has few bits, so float32 never rounds the product.
     max_output: float | None = None
     output_unit: float | None = None
-    #: the decision of the compiler's heuristic, if LLVM logs it beside the policy's. It is not an observation: no
-    #: policy sees it.
+    #: the decision of the compiler's heuristic, if LLVM logs it beside the policy's. No policy sees it.
     default_decision_spec: TensorSpec | None = None
-    #: whether all decisions are made in code generation. A corpus is then optimised once, and every further compile
-    #: starts from the optimised modules.
+    #: whether all decisions are made in code generation: every compile can start from modules that are optimised once.
     decides_after_optimiser: bool = False
     #: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
     release_setting: str | None = None
     context_flags: tuple[str, ...] = ()  #: further cc1 flags that make the log name each context after its call site.
     #: LLVM option, without dash, of a file of decisions by call site. None: there is none.
     decisions_flag: str | None = None
-    #: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with the heuristic at
-    #: other values of it. None: there is no such option.
+    #: LLVM option, without dash, of the heuristic's threshold, of which evaluations can try other values. None: none.
     threshold_option: str | None = None
     #: LLVM option, without dash: base name of the interactive channel's two files. None: no channel.
     interactive_flag: str | None = None
     #: option that sends `default_decision_spec` after the observations in the channel.
     interactive_default_flag: str | None = None
-    #: how the interactive environments score a compile, for the channel carries no score: a name of
-    #: mlgo/environments/scores.py. None: there is no environment.
+    #: how the interactive environments score a compile: a name of mlgo/environments/scores.py. None: no environment.
     interactive_score: str | None = None
     #: display names of decisions, by number; in `other_choice_name`, "{}" is the number of any other.
     choice_names: Mapping[int, str] = dataclasses.field(default_factory=dict, hash=False)
@@ -117,63 +109,63 @@ class Problem:
     def __post_init__(self):
         if not _FOLDER.fullmatch(self.folder):
             raise ValueError(f"problem name {self.folder!r} must be a folder name like regalloc_eviction")
-        names = [spec.name for spec in self.logged_specs()]
-        if len(set(names)) != len(names):
-            raise ValueError(f"problem {self.name}: two tensors have the same name among {names}")
-        if self.action_spec.element_count != 1:
-            raise ValueError(f"problem {self.name}: the decision {self.action_spec.name} must be one value")
-        if self.interactive_default_flag is not None and (
-            self.interactive_flag is None or self.default_decision_spec is None
-        ):
-            raise ValueError(
-                f"problem {self.name}: interactive_default_flag needs interactive_flag and default_decision_spec"
-            )
-        check = {
-            "categorical": self._check_categorical,
-            "binary": self._check_binary,
-            "continuous": self._check_continuous,
-        }
-        if self.decision_kind not in check:
-            raise ValueError(f"problem {self.name}: decision_kind {self.decision_kind!r} is none of {', '.join(check)}")
-        check[self.decision_kind]()
+        if (fault := next(self._faults(), None)) is not None:
+            raise ValueError(f"problem {self.name}: {fault}")
         if self.action_count is not None:  # None: of a continuous decision, whose bounds are given.
             object.__setattr__(self, "action_bounds", (0, self.action_count - 1))
 
-    def _check_categorical(self) -> None:
+    def _faults(self) -> Iterator[str]:
+        """What is wrong with the fields; only the first is meaningful."""
+        names = [spec.name for spec in self.logged_specs()]
+        if len(set(names)) != len(names):
+            yield f"two tensors have the same name among {names}"
+        if self.action_spec.element_count != 1:
+            yield f"the decision {self.action_spec.name} must be one value"
+        if self.interactive_default_flag is not None and None in (self.interactive_flag, self.default_decision_spec):
+            yield "interactive_default_flag needs interactive_flag and default_decision_spec"
+        faults_of_kind = {
+            "categorical": self._faults_of_categorical,
+            "binary": self._faults_of_binary,
+            "continuous": self._faults_of_continuous,
+        }
+        kind, mask = self.decision_kind, self.mask_feature
+        if kind not in faults_of_kind:
+            yield f"decision_kind {kind!r} is none of {', '.join(faults_of_kind)}"
+        if kind != "categorical":
+            if mask is not None:
+                yield f"{kind} has no mask_feature; give None instead of {mask!r}"
+            several = [spec.name for spec in self.observation_specs if spec.element_count != 1]
+            if large := [name for name in several if name not in self.embeddings]:
+                yield f"{kind} is decided from single values; {large} have several"
+        yield from faults_of_kind[kind]()
+
+    def _faults_of_categorical(self) -> Iterator[str]:
         if self.mask_feature is None or self.action_count is None or self.action_spec.dtype != "int64":
-            raise ValueError(f"problem {self.name}: categorical needs mask_feature, action_count and an int64 decision")
-        mask = self.observation_spec(self.mask_feature)
-        if mask.element_count != self.action_count:
-            raise ValueError(
-                f"problem {self.name}: mask {mask.name} has {mask.element_count} elements for "
-                f"{self.action_count} decisions; they must be as many"
-            )
+            yield "categorical needs mask_feature, action_count and an int64 decision"
+        else:
+            mask, count = self.observation_spec(self.mask_feature), self.action_count
+            if mask.element_count != count:
+                elements = f"mask {mask.name} has {mask.element_count} elements"
+                yield f"{elements} for {count} decisions; they must be as many"
 
-    def _check_binary(self) -> None:
-        self._check_single("binary")
+    def _faults_of_binary(self) -> Iterator[str]:
         if self.action_count != 2 or self.action_spec.dtype != "int64":
-            raise ValueError(f"problem {self.name}: binary needs action_count=2 and an int64 decision")
+            yield "binary needs action_count=2 and an int64 decision"
 
-    def _check_continuous(self) -> None:
-        self._check_single("continuous")
+    def _faults_of_continuous(self) -> Iterator[str]:
         if self.action_count is not None or self.action_spec.dtype != "float32":
-            raise ValueError(f"problem {self.name}: continuous needs action_count=None and a float32 decision")
-        if self.action_bounds is None or not -math.inf < self.action_bounds[0] < self.action_bounds[1] < math.inf:
-            raise ValueError(f"problem {self.name}: continuous needs finite action_bounds=(smallest, largest)")
-        top, unit = self.max_output, self.output_unit
-        if top is None or unit is None or not (top > 0 and unit > 0 and math.frexp(unit)[0] == 0.5):
-            raise ValueError(f"problem {self.name}: continuous needs max_output > 0 and output_unit, a power of two")
-        if not self.action_bounds[0] <= 0 < top * unit <= self.action_bounds[1]:
-            raise ValueError(f"problem {self.name}: 0 and max_output * output_unit must be in {self.action_bounds}")
+            yield "continuous needs action_count=None and a float32 decision"
+        low, high = self.action_bounds or (0.0, 0.0)
+        if not -math.inf < low < high < math.inf:
+            yield "continuous needs finite action_bounds=(smallest, largest)"
+        top, unit = self.max_output or 0.0, self.output_unit or 0.0
+        if not (top > 0 and unit > 0 and math.frexp(unit)[0] == 0.5):
+            yield "continuous needs max_output > 0 and output_unit, a power of two"
+        if not low <= 0 < top * unit <= high:
+            yield f"0 and max_output * output_unit must be in {self.action_bounds}"
 
-    def _check_single(self, kind: str) -> None:
-        if self.mask_feature is not None:
-            raise ValueError(
-                f"problem {self.name}: {kind} has no mask_feature; give None instead of {self.mask_feature!r}"
-            )
-        several = [spec.name for spec in self.observation_specs if spec.element_count != 1]
-        if large := [name for name in several if name not in self.embeddings]:
-            raise ValueError(f"problem {self.name}: {kind} is decided from single values; {large} have several")
+    def _refused(self, reason: str, setting: str) -> ValueError:
+        return ValueError(f"problem {self.name}: {reason}; leave out +{setting}")
 
     @property
     def name(self) -> str:
@@ -192,7 +184,7 @@ class Problem:
     def with_vocabulary(self, vocabulary: ir2vec.Vocabulary) -> "Problem":
         """The problem with embeddings among its observations. Raises: ValueError: LLVM has none for this problem."""
         if not self.embeddings:
-            raise ValueError(f"problem {self.name}: LLVM computes no IR2Vec embeddings for it; leave out +ir2vec")
+            raise self._refused("LLVM computes no IR2Vec embeddings for it", ir2vec.SETTING)
         ours = [spec for spec in self.observation_specs if spec.name in self.features_of_ours]
         embeddings = [TensorSpec(name, "float32", (vocabulary.dimension,)) for name in self.embeddings]
         others = [spec for spec in self.observation_specs if spec not in ours and spec.name not in self.embeddings]
@@ -201,27 +193,24 @@ class Problem:
     def with_cost(self, cost: executed_cost.ExecutedCost) -> "Problem":
         """The problem with `cost` as the logged score. Raises: ValueError: the compiler logs none for this problem."""
         if not self.has_executed_cost:
-            raise ValueError(
-                f"problem {self.name}: its score is not of register allocation; leave out +{executed_cost.SETTING}"
-            )
+            raise self._refused("its score is not of register allocation", executed_cost.SETTING)
         return dataclasses.replace(self, cost=cost)
 
     def with_folded_code(self) -> "Problem":
         """The problem scored by images whose equal functions are folded. Raises: ValueError: its score is no size."""
         if not isinstance(self.score, CodeSize):
-            raise ValueError(f"problem {self.name}: its score is not the size of code; leave out +{FOLDED}")
+            raise self._refused("its score is not the size of code", FOLDED)
         return dataclasses.replace(self, score=dataclasses.replace(self.score, rewards=(FOLDED_CODE,)))
 
     def for_stock_compilers(self) -> "Problem":
         """The problem with LLVM's own features only, and without call sites in the log and files of decisions.
 
-        A policy for a compiler without our patches must not look at what only our compilers compute: LLVM leaves the
-        input of a feature that it does not know at zero, without a message.
+        LLVM leaves the input of a feature that it does not know at zero, without a message.
 
         Raises: ValueError: the problem has LLVM's features only, so it is that of stock compilers already.
         """
         if not self.features_of_ours:
-            raise ValueError(f"problem {self.name}: has LLVM's own features only; leave out +{STOCK}")
+            raise self._refused("has LLVM's own features only", STOCK)
         return dataclasses.replace(
             self,
             is_stock=True,
@@ -254,19 +243,15 @@ class Problem:
         return self.choice_names.get(int(decision), self.other_choice_name.format(f"{decision:g}"))
 
     def observation_spec(self, name: str) -> TensorSpec:
-        for spec in self.observation_specs:
-            if spec.name == name:
-                return spec
-        raise KeyError(
-            f"problem {self.name} has no observation {name!r}; it has {[s.name for s in self.observation_specs]}"
-        )
+        specs = {spec.name: spec for spec in self.observation_specs}
+        if name not in specs:
+            raise KeyError(f"problem {self.name} has no observation {name!r}; it has {[*specs]}")
+        return specs[name]
 
     def development_flags(self, log_path: str | None, model_dir: str | None) -> list[str]:
-        """cc1 flags for a development clang: log decisions to `log_path`, take them from `model_dir`.
+        """cc1 flags for a development clang: log decisions to `log_path`, take them from `model_dir` or the default.
 
-        Without a model the compiler's default heuristic decides. LLVM refuses development mode with neither.
-
-        Raises: ValueError: neither a log nor a model is given.
+        Raises: ValueError: neither a log nor a model is given; LLVM refuses that.
         """
         if log_path is None and model_dir is None:
             raise ValueError(f"{self.name}: development mode needs a training log, a model, or both; both are None")
@@ -288,17 +273,14 @@ class Problem:
     def interactive_specs(self, include_default: bool = False) -> tuple[TensorSpec, ...]:
         """The tensors of one observation in the interactive channel; the answer is one `action_spec`."""
         specs = tuple(spec for spec in self.observation_specs if spec.name not in self.features_of_ours)
-        if include_default and self.default_decision_spec:
-            return (*specs, self.default_decision_spec)
-        return specs
+        return (*specs, self.default_decision_spec) if include_default and self.default_decision_spec else specs
 
     def interactive_flags(self, channel_base: str, include_default: bool = False) -> list[str]:
         """cc1 flags for any clang: write observations to `channel_base`.out, read decisions from `channel_base`.in.
 
         Args: include_default: also send what the compiler's own heuristic would decide.
-        Raises:
-          ValueError: the problem has no such channel, or no such default.
-          RunError: the vocabulary of this workspace is not that of the problem's embeddings.
+        Raises: ValueError: the problem has no such channel or default; RunError: the vocabulary of this workspace is
+          not that of the problem's embeddings.
         """
         if self.interactive_flag is None:
             raise ValueError(f"{self.name}: LLVM has no interactive channel for it")
@@ -334,15 +316,14 @@ def load_problem(name: str) -> Problem:
       RunError: the vocabulary is missing or malformed.
     """
     folder, plus, setting = name.partition("+")
+    known = f"; the problems are {', '.join(problem_names())}"
     if not _FOLDER.fullmatch(folder):
-        raise ValueError(f"problem name {name!r} is not a folder name; the problems are {', '.join(problem_names())}")
+        raise ValueError(f"problem name {name!r} is not a folder name{known}")
     try:
         problem = importlib.import_module(f"mlgo.problems.{folder}.problem").PROBLEM
     except (ModuleNotFoundError, AttributeError) as error:
-        raise ValueError(
-            f"problem {name!r}: cannot load PROBLEM from mlgo/problems/{folder}/problem.py ({error}); "
-            f"the problems are {', '.join(problem_names())}"
-        ) from error
+        where = f"mlgo/problems/{folder}/problem.py ({error})"
+        raise ValueError(f"problem {name!r}: cannot load PROBLEM from {where}{known}") from error
     if not plus:
         return problem
     if setting == STOCK:
@@ -352,9 +333,8 @@ def load_problem(name: str) -> Problem:
     word, dot, identity = setting.partition(".")
     if word == executed_cost.SETTING:
         return problem.with_cost(executed_cost.ExecutedCost.parse(identity) if dot else executed_cost.ExecutedCost())
-    if word != ir2vec.SETTING:
-        settings = ", ".join(f"+{known}" for known in (ir2vec.SETTING, STOCK, FOLDED, executed_cost.SETTING))
-        raise ValueError(f"problem name {name!r}: the settings are {settings}")
-    return problem.with_vocabulary(
-        ir2vec.Vocabulary.parse(identity) if dot else ir2vec.vocabulary_in(ir2vec.built_in_file())
-    )
+    if word == ir2vec.SETTING:
+        parse, read = ir2vec.Vocabulary.parse, ir2vec.vocabulary_in
+        return problem.with_vocabulary(parse(identity) if dot else read(ir2vec.built_in_file()))
+    settings = ", ".join(f"+{word}" for word in (ir2vec.SETTING, STOCK, FOLDED, executed_cost.SETTING))
+    raise ValueError(f"problem name {name!r}: the settings are {settings}")

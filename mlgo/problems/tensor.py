@@ -11,9 +11,7 @@ NUMPY_NAME_OF_LOG_TYPE = {
     **{f"{kind}{bits}_t": f"{kind}{bits}" for bits in (8, 16, 32, 64) for kind in ("int", "uint")},
 }
 LOG_TYPE_OF_NUMPY_NAME = {numpy_name: log_type for log_type, numpy_name in NUMPY_NAME_OF_LOG_TYPE.items()}
-ITEM_BYTES = {
-    numpy_name: int("".join(filter(str.isdigit, numpy_name))) // 8 for numpy_name in NUMPY_NAME_OF_LOG_TYPE.values()
-}
+ITEM_BYTES = {name: int("".join(filter(str.isdigit, name))) // 8 for name in LOG_TYPE_OF_NUMPY_NAME}
 
 
 @dataclasses.dataclass(frozen=True)
