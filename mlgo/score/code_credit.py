@@ -1,9 +1,9 @@
 """Which decision is credited with which bytes of code (inlining)."""
 
 import collections
-import dataclasses
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -32,8 +32,6 @@ class CorpusCodeSize:
     and the callee, which may be gone. In units of CREDIT_BYTES saved. Where the log does not name call sites, every
     decision is credited with the whole module. Credits have no bound: the bytes of an image add up, so a policy is as
     good as the mean of its credits, and few large ones can decide its sign.
-
-    Args: counter: which bytes count.
     """
 
     def __init__(self, counter: ByteCounter):
@@ -58,62 +56,45 @@ class CorpusCodeSize:
         many functions would be charged with everything that other decisions did to them. A callee counts with its mean
         size if it is still there, and with 0 if not.
         """
-        graphs = [_inline_graph(log) for log in logs]
-        callees, parents = _united(graph.callees for graph in graphs), _united(graph.parents for graph in graphs)
+        callees: dict[str, set[str]] = collections.defaultdict(set)
+        parents: dict[str, set[str]] = collections.defaultdict(set)
+        callers = [_callers_of(log, callees, parents) for log in logs]
         sizes = [self._count(module, scores) for scores in (default, *found)]
         for each in sizes:
             each.pop(NON_FUNCTION_BYTES, None)
-        mean_sizes = {
-            name: math.fsum(have) / len(have)
-            for name in set().union(*sizes)
-            for have in [[each[name] for each in sizes if name in each]]
-        }
+        all_sizes: dict[str, list[float]] = collections.defaultdict(list)
+        for each in sizes:
+            for name, size in each.items():
+                all_sizes[name].append(size)
+        mean_sizes = {name: math.fsum(have) / len(have) for name, have in all_sizes.items()}
         credits: list[dict[str, float]] = [{} for _ in logs]
-        for caller in dict.fromkeys(name for graph in graphs for name in graph.callers):
+        for caller in dict.fromkeys(itertools.chain(*callers)):
             own = sorted(mean_sizes) if caller == WHOLE_MODULE else _with_ancestors(caller, parents)
-            only_there = sorted(callees.get(caller, set()).difference(own))
-            by_default, *by_policy = [
-                math.fsum(
-                    [each.get(name, 0.0) for name in own] + [mean_sizes[name] for name in only_there if name in each]
-                )
-                for each in sizes
-            ]
+            only_there = sorted(callees[caller].difference(own))
+
+            def touched(each: Mapping[str, float], own=own, only_there=only_there) -> float:
+                others = [mean_sizes[name] for name in only_there if name in each]
+                return math.fsum([each.get(name, 0.0) for name in own] + others)
+
+            by_default, *by_policy = map(touched, sizes)
             for credit, size in zip(credits, by_policy, strict=True):
                 credit[caller] = (by_default - size) / CREDIT_BYTES
-        return [(graph.callers, credit) for graph, credit in zip(graphs, credits, strict=True)]
+        return list(zip(callers, credits, strict=True))
 
 
-@dataclasses.dataclass(frozen=True)
-class _InlineGraph:
-    """Of one log: the caller of each context, caller -> its callees, function -> functions that it was inlined into."""
-
-    callers: tuple[str, ...]
-    callees: dict[str, set[str]]
-    parents: dict[str, set[str]]
-
-
-def _inline_graph(log: TrainingLog) -> _InlineGraph:
+def _callers_of(log: TrainingLog, callees: dict[str, set[str]], parents: dict[str, set[str]]) -> tuple[str, ...]:
+    """The caller of each context. Adds to `callees` those of each caller, and to `parents` what inlined a function."""
     inlined = np.zeros(len(log.contexts), bool)
     np.logical_or.at(inlined, log.observation_context, np.asarray(log.actions).reshape(-1) != 0)
     callers: list[str] = []
-    callees: dict[str, set[str]] = {}
-    parents: dict[str, set[str]] = {}
     for name, taken in zip(log.contexts, inlined.tolist(), strict=True):
         # A compiler without the patch of `call_site` has one context for all.
         caller, callee = call_site(name) if "\n" in name else (WHOLE_MODULE, WHOLE_MODULE)
         callers.append(caller)
-        callees.setdefault(caller, set()).add(callee)
+        callees[caller].add(callee)
         if taken:
-            parents.setdefault(callee, set()).add(caller)
-    return _InlineGraph(tuple(callers), callees, parents)
-
-
-def _united(graphs: Iterable[Mapping[str, set[str]]]) -> dict[str, set[str]]:
-    united: dict[str, set[str]] = {}
-    for graph in graphs:
-        for name, others in graph.items():
-            united.setdefault(name, set()).update(others)
-    return united
+            parents[callee].add(caller)
+    return tuple(callers)
 
 
 def _with_ancestors(caller: str, parents: Mapping[str, set[str]]) -> list[str]:

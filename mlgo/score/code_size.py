@@ -22,24 +22,19 @@ Rewards:
 
 import collections
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.problems.objective import FOLDED_CODE
+from mlgo.problems.objective import FOLDED_CODE, CodeSize
 from mlgo.score.code_credit import ByteCounter, CorpusCodeSize, call_site
-from mlgo.score.folded_code import FoldedByDefault, with_folds
+from mlgo.score.folded_code import FoldedByDefault, modules_with, with_folds
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 from mlgo.score.score import FunctionScores, Score
 
-OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE, ESTIMATED_CODE = (
-    "object_text",
-    "comdat_weighted_code",
-    "linked_code",
-    "estimated_code",
-)
+COMDAT_WEIGHTED_CODE, LINKED_CODE, OBJECT_TEXT, ESTIMATED_CODE = CodeSize().rewards
 
 
 def _count_text(default: Mapping[str, FunctionScores]) -> ByteCounter:
@@ -50,18 +45,12 @@ def _count_text(default: Mapping[str, FunctionScores]) -> ByteCounter:
 
 def _count_comdat_shares(default: Mapping[str, FunctionScores]) -> ByteCounter:
     """Counts functions; a COMDAT by its share. One that no module carries by default counts in full."""
-    # COMDAT -> number of modules that carry it.
-    carriers = collections.Counter(
-        comdat for scores in default.values() for comdat in {score.comdat for score in scores.values()}
-    )
+    carriers = modules_with(default, "comdat")
 
     def count(module: str, scores: FunctionScores) -> dict[str, float]:
         del module
-        return {
-            name: score.score / max(1, carriers.get(score.comdat, 1)) if score.comdat is not None else score.score
-            for name, score in scores.items()
-            if name != NON_FUNCTION_BYTES
-        }
+        functions = {name: score for name, score in scores.items() if name != NON_FUNCTION_BYTES}
+        return {name: score.score / carriers.get(score.comdat, 1) for name, score in functions.items()}
 
     return count
 
@@ -91,7 +80,6 @@ def _count_linked_owner(default: Mapping[str, FunctionScores]) -> ByteCounter:
     return count
 
 
-#: Reward -> what counts, given the scores of the compiler's default by module.
 _COUNTERS: Mapping[str, Callable[[Mapping[str, FunctionScores]], ByteCounter]] = {
     OBJECT_TEXT: _count_text,
     COMDAT_WEIGHTED_CODE: _count_comdat_shares,
@@ -123,23 +111,23 @@ class SizeOfCode(Score):
         return CorpusCodeSize(byte_counter(self.chosen_reward(reward), default))
 
     def totals(self, sides):
-        return f"{self.unit}, with those of no function", [
-            math.fsum(score.score for score in scores.values()) for scores in sides
-        ]
+        totals = [math.fsum(score.score for score in scores.values()) for scores in sides]
+        return f"{self.unit}, with those of no function", totals
 
 
 def code_scores(code: ObjectCode, log: TrainingLog | None) -> dict[str, FunctionScore]:
     """Function -> its size in bytes and the decisions taken in it; other bytes of the text under NON_FUNCTION_BYTES."""
-    decisions = {} if log is None else decisions_by_caller(log)
+    callers = [] if log is None else [call_site(name)[0] for name in log.contexts]
+    decisions = {} if log is None else decisions_by_context(log, callers)
     scores = {f.name: FunctionScore(decisions.pop(f.name, 0), float(f.size), f.comdat) for f in code.functions}
     rest = code.text_bytes - sum(function.size for function in code.functions)
     # Decisions in functions that the object does not hold are counted there too.
     return {**scores, NON_FUNCTION_BYTES: FunctionScore(sum(decisions.values()), float(rest))}
 
 
-def decisions_by_caller(log: TrainingLog) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name, count in zip(log.contexts, np.bincount(log.observation_context, minlength=len(log.contexts)).tolist()):
-        caller = call_site(name)[0]
-        counts[caller] = counts.get(caller, 0) + count
-    return {caller: count for caller, count in counts.items() if count}
+def decisions_by_context(log: TrainingLog, names: Sequence[str]) -> dict[str, int]:
+    """Name -> its decisions, if it has any. Args: names: of the contexts of `log`; equal ones are added up."""
+    found: collections.Counter[str] = collections.Counter()
+    for name, count in zip(names, np.bincount(log.observation_context, minlength=len(names)).tolist(), strict=True):
+        found[name] += count
+    return {name: count for name, count in found.items() if count}

@@ -6,7 +6,7 @@ adds to given builds of all others: what changes the image if only that module c
 
 import collections
 import dataclasses
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 
 from mlgo.compiler.fold_identity import fold_identities
 from mlgo.run.manifest import digest_of_json
@@ -16,24 +16,23 @@ from mlgo.score.score import FunctionScores
 
 @dataclasses.dataclass(frozen=True)
 class FoldedCode:
-    """What counts, a ByteCounter.
-
-    A function counts once in its module, and there by its share: its bytes divided by the number of modules that hold
-    its code or its COMDAT in the reference builds. So over the corpus each piece of code that the folded image holds
-    counts once, and a change that makes a function unlike its twins counts in full.
+    """A ByteCounter. A function counts once in its module, and there by its share: its bytes divided by the number of
+    modules that hold its code or its COMDAT in the reference builds. So over the corpus each piece of code that the
+    folded image holds counts once, and a change that makes a function unlike its twins counts in full.
     """
 
-    comdats: Mapping[str, int]  #: COMDAT → modules that carry it by default.
-    #: fold identity → modules that hold a function of it, in the reference build where they are most.
-    holders: Mapping[str, int]
+    #: comdats: COMDAT → modules that carry it by default; holders: fold identity → modules that hold a function of it,
+    #: in the reference build where they are most. Neither has None.
+    comdats: Mapping[str | None, int]
+    holders: Mapping[str | None, int]
 
     @classmethod
     def of_builds(cls, default: Mapping[str, FunctionScores], *others: Mapping[str, FunctionScores]) -> "FoldedCode":
         """Args: module → scores with fold identities, in the compiler's default build and in other reference builds."""
-        holders: collections.Counter[str] = collections.Counter()
+        holders: collections.Counter[str | None] = collections.Counter()
         for build in (default, *others):
-            holders |= _modules_of(build, "fold")
-        return cls(_modules_of(default, "comdat"), holders)
+            holders |= modules_with(build, "fold")
+        return cls(modules_with(default, "comdat"), holders)
 
     @property
     def digest(self) -> str:
@@ -43,18 +42,16 @@ class FoldedCode:
         del module
         counted: dict[str, float] = {}
         for names in _twins(scores):
-            modules = max(self._modules(scores[name].comdat, scores[name].fold) for name in names)
+            modules = max(
+                max(self.comdats.get(scores[name].comdat, 1), self.holders.get(scores[name].fold, 1)) for name in names
+            )
             counted |= {name: scores[name].score / (modules * len(names)) for name in names}
         return counted
-
-    def _modules(self, comdat: str | None, fold: str | None) -> int:
-        by_comdat = 1 if comdat is None else self.comdats.get(comdat, 1)
-        return max(1, by_comdat, 1 if fold is None else self.holders.get(fold, 1))
 
 
 @dataclasses.dataclass(frozen=True)
 class FoldedByDefault:
-    """What counts when a policy for folded images is learned, a ByteCounter.
+    """A ByteCounter for learning a policy for folded images.
 
     A search asks what one change does to one image. A policy changes all copies of a function, since it sees the same
     features at each. So a function that the linker folds by default counts by the share it has there, whatever its code
@@ -89,13 +86,12 @@ class FoldedByDefault:
 
     def _alike(self, score: FunctionScore, fold: str) -> float:
         """The share of a function whose identity by default is `fold`, if all its copies change alike."""
-        carriers = 1 if score.comdat is None else self.by_code.comdats.get(score.comdat, 1)
-        return score.score / max(self.places[fold], carriers)
+        return score.score / max(self.places[fold], self.by_code.comdats.get(score.comdat, 1))
 
 
 @dataclasses.dataclass(frozen=True)
 class AddedCode:
-    """What counts, a ByteCounter.
+    """A ByteCounter.
 
     The linker takes a COMDAT from the first module that carries it. There it counts in full; without it there, the next
     copy counts. In later modules it counts nothing, and neither does a function that other modules add anyway.
@@ -114,7 +110,10 @@ class AddedCode:
         seconds: dict[str, str] = {}
         holders: dict[str, set[str]] = collections.defaultdict(set)
         next_copies: dict[str, dict[str, FunctionScore]] = collections.defaultdict(dict)
-        for module, name, score in _functions(builds):
+        functions = ((module, *function) for module, scores in builds.items() for function in scores.items())
+        for module, name, score in functions:
+            if name == NON_FUNCTION_BYTES:
+                continue
             if score.comdat is not None and owners.setdefault(score.comdat, module) != module:
                 if seconds.setdefault(score.comdat, module) == module:
                     next_copies[owners[score.comdat]][name] = score
@@ -152,14 +151,12 @@ def with_folds(scores: FunctionScores, content: bytes | None, module: str) -> di
     return {name: dataclasses.replace(score, fold=folds.get(name)) for name, score in scores.items()}
 
 
-def _modules_of(build: Mapping[str, FunctionScores], what: str) -> collections.Counter[str]:
-    """Value of the attribute `what` → modules with a function that has it."""
-    return collections.Counter(
-        value
-        for scores in build.values()
-        for value in {getattr(score, what) for score in scores.values()}
-        if value is not None
-    )
+def modules_with(build: Mapping[str, FunctionScores], what: str) -> collections.Counter[str | None]:
+    """Value of the attribute `what`, but for None → modules with a function that has it."""
+    found: collections.Counter[str | None] = collections.Counter()
+    for scores in build.values():
+        found.update({getattr(score, what) for score in scores.values()} - {None})
+    return found
 
 
 def _twins(scores: FunctionScores) -> list[list[str]]:
@@ -169,10 +166,3 @@ def _twins(scores: FunctionScores) -> list[list[str]]:
         if name != NON_FUNCTION_BYTES:
             twins.setdefault(name if score.fold is None else f"\n{score.fold}", []).append(name)
     return list(twins.values())
-
-
-def _functions(builds: Mapping[str, FunctionScores]) -> Iterator[tuple[str, str, FunctionScore]]:
-    for module, scores in builds.items():
-        for name, score in scores.items():
-            if name != NON_FUNCTION_BYTES:
-                yield module, name, score

@@ -1,9 +1,9 @@
-"""What functions count where equal ones are folded."""
+"""What functions count where equal ones are folded, and what a module adds to a folded image."""
 
 import dataclasses
 import unittest
 
-from mlgo.score.folded_code import FoldedByDefault, FoldedCode, with_folds
+from mlgo.score.folded_code import AddedCode, FoldedByDefault, FoldedCode, with_folds
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 
 
@@ -25,24 +25,19 @@ class FoldedCodeTest(unittest.TestCase):
         total = sum(sum(self.count(name, scores).values()) for name, scores in self.default.items())
         self.assertEqual(total, 10 + 6 + 8 + 3)
 
-    def test_twins_share(self):
-        self.assertEqual(self.count("a", self.default["a"]), {"f": 2.5, "g": 2.5, "own": 6})
-        without_a_twin = {name: score for name, score in self.default["a"].items() if name != "g"}
-        self.assertEqual(self.count("a", without_a_twin), {"f": 5, "own": 6})
-
-    def test_a_function_unlike_its_twins_counts_in_full(self):
-        changed = {**self.default["a"], "g": function(9, "new")}
-        self.assertEqual(self.count("a", changed), {"f": 5, "g": 9, "own": 6})
-
-    def test_new_twins_share_within_their_module(self):
-        changed = {"f": function(9, "new"), "g": function(9, "new")}
-        self.assertEqual(self.count("a", changed), {"f": 4.5, "g": 4.5})
-
-    def test_a_changed_comdat_counts_by_its_share(self):
-        self.assertEqual(self.count("b", {"s": function(5, "new", "s")}), {"s": 2.5})
-
-    def test_what_is_never_folded_counts_in_full(self):
-        self.assertEqual(self.count("a", {"f": function(4), "g": function(4)}), {"f": 4, "g": 4})
+    def test_shares(self):
+        module = self.default["a"]
+        without_a_twin = {name: score for name, score in module.items() if name != "g"}
+        for what, name, scores, expected in (
+            ("twins", "a", module, {"f": 2.5, "g": 2.5, "own": 6}),
+            ("without a twin", "a", without_a_twin, {"f": 5, "own": 6}),
+            ("unlike its twins", "a", {**module, "g": function(9, "new")}, {"f": 5, "g": 9, "own": 6}),
+            ("new twins", "a", {"f": function(9, "new"), "g": function(9, "new")}, {"f": 4.5, "g": 4.5}),
+            ("a changed COMDAT", "b", {"s": function(5, "new", "s")}, {"s": 2.5}),
+            ("never folded", "a", {"f": function(4), "g": function(4)}, {"f": 4, "g": 4}),
+        ):
+            with self.subTest(what):
+                self.assertEqual(self.count(name, scores), expected)
 
     def test_other_reference_builds_add_code_that_is_shared(self):
         policy = {name: {"p": function(12, "p")} for name in "abc"}
@@ -93,6 +88,43 @@ class FoldedByDefaultTest(unittest.TestCase):
     def test_new_functions_and_those_never_folded_count_in_full(self):
         a = {**self.default["a"], "p": function(5, "p"), "q": function(4)}
         self.assertAlmostEqual(self.counted(0.5, a=a), 12 + 6 + 8 + 5 + 4)
+
+
+class AddedCodeTest(unittest.TestCase):
+    def setUp(self):
+        rest = {NON_FUNCTION_BYTES: function(7)}
+        self.builds = {
+            "b": {**rest, "own": function(6, "own"), "s": function(8, "s", "s"), "t": function(4, "t", "t")},
+            "a": {**rest, "f": function(10, "x"), "g": function(10, "x"), "s": function(9, "other s", "s")},
+            "c": {**rest, "h": function(10, "x"), "s": function(8, "s", "s"), "u": function(5, "u", "u")},
+        }
+        self.count = AddedCode.of_builds(self.builds)
+
+    def test_a_comdat_counts_in_the_first_module_in_the_order_of_linking(self):
+        self.assertEqual(self.count("b", self.builds["b"]), {"own": 6, "s": 8, "t": 4})
+        self.assertEqual(self.count("a", {"s": function(90, "new", "s")}), {})
+        self.assertEqual(self.count("c", {"u": function(3, "new", "u")}), {"u": 3})
+
+    def test_without_the_first_copy_of_a_comdat_the_next_one_counts(self):
+        without = {name: score for name, score in self.builds["b"].items() if name not in ("s", "t")}
+        self.assertEqual(self.count("b", without), {"own": 6, "s": 9})
+
+    def test_what_other_modules_add_anyway_counts_nothing(self):
+        self.assertEqual(self.count("a", {"f": function(10, "x")}), {})
+        self.assertEqual(self.count("c", {"new": function(6, "own")}), {})
+        self.assertEqual(self.count("b", {"own": function(6, "own"), "s": function(8), "t": function(4)})["own"], 6)
+
+    def test_equal_functions_of_the_module_share(self):
+        changed = {"f": function(12, "new"), "g": function(12, "new"), "k": function(3)}
+        self.assertEqual(self.count("a", changed), {"f": 6, "g": 6, "k": 3})
+
+    def test_a_comdat_of_a_later_module_counts_when_the_module_adds_it(self):
+        self.assertEqual(self.count("b", {"u": function(4, "new", "u")})["u"], 4)
+
+    def test_the_digest_is_of_all_builds(self):
+        changed = {**self.builds, "c": {**self.builds["c"], "u": function(5, "new", "u")}}
+        self.assertNotEqual(self.count.digest, AddedCode.of_builds(changed).digest)
+        self.assertEqual(self.count.digest, AddedCode.of_builds(self.builds).digest)
 
 
 if __name__ == "__main__":

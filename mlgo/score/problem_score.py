@@ -7,7 +7,7 @@ import numpy as np
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.problems.objective import LoggedScore
 from mlgo.problems.problem import Problem
-from mlgo.score.code_size import SizeOfCode
+from mlgo.score.code_size import SizeOfCode, decisions_by_context
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.score import FunctionScores, Score, bounded
 
@@ -58,13 +58,9 @@ class Logged(Score):
 
     def credits_of(self, module, found, default, logs):
         del module
-        return [
-            (
-                tuple(log.contexts),
-                {name: float(np.float32(bounded(x))) for name, x in self._improvements(each, default).items()},
-            )
-            for each, log in zip(found, logs, strict=True)
-        ]
+        improvements = [self._improvements(each, default) for each in found]
+        credits = [{name: float(np.float32(bounded(x))) for name, x in each.items()} for each in improvements]
+        return [(tuple(log.contexts), each) for log, each in zip(logs, credits, strict=True)]
 
     def _improvements(self, found: FunctionScores, default: FunctionScores) -> dict[str, float]:
         """Those of the functions that both sides have, by name, sorted."""
@@ -77,15 +73,14 @@ def scores_of_log(log: TrainingLog) -> dict[str, FunctionScore]:
 
     A name that occurs twice counts as one function: its decisions are added up, and its last score counts.
     """
-    counts = np.bincount(log.observation_context, minlength=len(log.contexts))
-    decisions: dict[str, int] = {}
-    last: dict[str, float] = {}
-    for name, count, outcome in zip(log.contexts, counts.tolist(), log.outcomes.tolist(), strict=True):
-        decisions[name] = decisions.get(name, 0) + count
-        if not math.isnan(outcome):
-            last[name] = outcome
+    last = {
+        name: outcome
+        for name, outcome in zip(log.contexts, log.outcomes.tolist(), strict=True)
+        if not math.isnan(outcome)
+    }
+    counts = decisions_by_context(log, log.contexts)
     return {
         name: FunctionScore(count, last[name])
-        for name, count in decisions.items()
-        if count and name in last and math.isfinite(last[name])
+        for name, count in counts.items()
+        if name in last and math.isfinite(last[name])
     }

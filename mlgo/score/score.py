@@ -40,12 +40,10 @@ class CorpusScore(typing.Protocol):
     def credits_of(
         self, module: str, found: Sequence[FunctionScores], default: FunctionScores, logs: Sequence[TrainingLog]
     ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
-        """The credit of decisions, for each compile of `module`.
+        """The credit of decisions, for each compile of `module`, whose scores are `found`.
 
-        Args: `found` are the scores of the compiles, `logs` their logs.
-
-        Returns: (a name for each context of the log, name -> the credit of the decisions there). Contexts
-        without anything to compare are missing from the second.
+        Returns: (a name for each context of the log, name -> the credit of the decisions there). Contexts without
+          anything to compare are missing from the second.
         """
 
 
@@ -55,32 +53,21 @@ def bounded(improvement: float) -> float:
 
 
 def failed_improvement(corpus_score: CorpusScore, module: str, default: FunctionScores) -> tuple[float, float] | None:
-    """What a failed compile of `module` counts as, in the form of CorpusScore.module_improvement: the worst there is,
-    so that no policy gains by failing.
-    """
+    """A failed compile of `module` as CorpusScore.module_improvement: the worst, so that no policy gains by failing."""
     unchanged = corpus_score.module_improvement(module, default, default)
     return None if unchanged is None else (-LARGEST_IMPROVEMENT, unchanged[1])
 
 
 class Score(abc.ABC):
-    """How compiles of one problem are scored.
+    """How compiles of one problem are scored. Attributes: unit, built_in_corpus: as LoggedScore's."""
 
-    Attributes:
-      unit: what reports call one score.
-      built_in_corpus: label of the built-in corpora, to which "_train" or "_held_out" is added.
-      rewards: names of the ways to count the score, the default first.
-      compared_items: what is compared with the default one by one, "functions" or "modules".
-      needs_log, needs_object: what a compile must return so that `read` can score it.
-      uses_other_modules: whether the score of a module depends on the default compiles of the others.
-      links_images: whether evaluations also link the objects of a corpus and compare the images.
-    """
-
-    rewards: tuple[str, ...]
-    compared_items: str
+    rewards: tuple[str, ...]  #: names of the ways to count the score, the default first.
+    compared_items: str  #: what is compared with the default one by one, "functions" or "modules".
+    #: needs_log, needs_object: what a compile must return so that `read` can score it.
     needs_log: bool
     needs_object: bool
-    uses_other_modules: bool
-    links_images: bool
+    uses_other_modules: bool  #: whether the score of a module depends on the default compiles of the others.
+    links_images: bool  #: whether evaluations also link the objects of a corpus and compare the images.
 
     def __init__(self, data: LoggedScore | CodeSize):
         self.unit, self.built_in_corpus = data.unit, data.built_in_corpus
@@ -92,10 +79,7 @@ class Score(abc.ABC):
 
     @abc.abstractmethod
     def for_corpus(self, default: Mapping[str, FunctionScores], reward: str | None = None) -> CorpusScore:
-        """The score of a corpus, whose modules have the scores `default` under the compiler's default.
-
-        Raises: ValueError: there is no such reward.
-        """
+        """Args: default: by module, under the compiler's default. Raises: ValueError: there is no such reward."""
 
     @abc.abstractmethod
     def totals(self, sides: Sequence[FunctionScores]) -> tuple[str, list[float]]:
