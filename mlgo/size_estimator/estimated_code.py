@@ -28,24 +28,18 @@ class EstimatedCode:
         self._estimator, self._opt = estimator, opt
 
     def __call__(self, bitcode: bytes, name: str) -> ObjectCode:
-        """The functions of module `name` that an object would have, their sizes rounded to whole bytes, at least 1.
+        """The functions of module `name` that an object would have, without padding and data.
 
-        Whole bytes, so that machines whose exponential function differs in the last bit agree. There is neither padding
-        nor data.
-
-        Raises: RunError: opt cannot read it, or says something else than what the estimator was trained with.
+        Their sizes are whole bytes, at least 1, so that machines whose exponential function differs in the last bit
+        agree. Raises: RunError: opt cannot read it, or says something else than what the estimator was trained with.
         """
         properties, text = properties_and_text(bitcode, name, self._opt)
         comdats = comdats_by_function(text)
         if unknown := sorted(properties.keys() - comdats.keys() - available_elsewhere(text)):
-            raise RunError(
-                f"optimised bitcode of {name}",
-                f"has no definition of {unknown[0]!r}, of which opt says properties",
-                "Use opt of LLVM 22",
-            )
-        sizes = self._estimator.estimate_functions(
-            {function: properties[function] for function in sorted(comdats.keys() & properties)}
-        )
+            wrong = f"has no definition of {unknown[0]!r}, of which opt says properties"
+            raise RunError(f"optimised bitcode of {name}", wrong, "Use opt of LLVM 22")
+        defined = {function: properties[function] for function in sorted(comdats.keys() & properties)}
+        sizes = self._estimator.estimate_functions(defined)
         functions = tuple(FunctionCode(each, max(1, round(size)), comdats[each]) for each, size in sizes.items())
         total = sum(function.size for function in functions)
         return ObjectCode(functions, code_bytes=total, text_bytes=total)

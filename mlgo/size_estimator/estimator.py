@@ -57,21 +57,18 @@ class SizeEstimator:
         try:
             counts = [[properties[name] for name in self.names] for properties in functions.values()]
         except KeyError as error:
-            raise RunError(
-                "function properties", f"lack {error}", "Use opt of the LLVM that the estimator was trained with"
-            ) from error
+            remedy = "Use opt of the LLVM that the estimator was trained with"
+            raise RunError("function properties", f"lack {error}", remedy) from error
         estimated = self.estimate(np.array(counts, np.float64).reshape(len(counts), len(self.names)))
         return dict(zip(functions, estimated.tolist(), strict=True))
 
     def save(self, path: pathlib.Path) -> None:
         """Writes it as JSON; equal estimators give equal bytes."""
-        arrays = {"weights": self.weights, "mean": self.mean, "scale": self.scale}
         content = {
+            **vars(self),
             "format": _FORMAT,
-            "names": list(self.names),
-            "correction": self.correction,
             "layers": [layer.tolist() for layer in self.layers],
-            **{name: array.tolist() for name, array in arrays.items()},
+            **{name: getattr(self, name).tolist() for name in ("weights", "mean", "scale")},
         }
         files.write_atomically(path, (json.dumps(content, sort_keys=True) + "\n").encode())
 
@@ -104,16 +101,10 @@ def fit(examples: Examples, config: EstimatorConfig, seed: int) -> SizeEstimator
     mean, scale = logarithms.mean(axis=0), logarithms.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     inputs = _standardised(examples.features, mean, scale)
-    target = np.log(
-        (examples.code_bytes + config.smoothing_bytes) / (_sums(examples.features, weights) + config.smoothing_bytes)
-    )
-    random = generator(seed, "size estimator")
-    layers = [
-        random.normal(0.0, 1.0 / np.sqrt(width), (width, config.hidden)),
-        np.zeros(config.hidden),
-        np.zeros(config.hidden),
-        np.zeros(1),
-    ]
+    smoothing = config.smoothing_bytes
+    target = np.log((examples.code_bytes + smoothing) / (_sums(examples.features, weights) + smoothing))
+    first = generator(seed, "size estimator").normal(0.0, 1.0 / np.sqrt(width), (width, config.hidden))
+    layers = [first, np.zeros(config.hidden), np.zeros(config.hidden), np.zeros(1)]
     _fit_network(inputs, target, layers, config)
     return SizeEstimator(examples.names, weights, mean, scale, tuple(layers), config.correction)
 

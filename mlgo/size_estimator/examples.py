@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import itertools
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -30,16 +30,13 @@ class Examples:
     def without_names_of(self, other: "Examples") -> "Examples":
         """The functions whose names do not occur in `other`; inline functions occur in many modules."""
         seen = set(other.functions)
-        return self.select([index for index, name in enumerate(self.functions) if name not in seen])
-
-    def select(self, indices: Sequence[int]) -> "Examples":
-        chosen = np.asarray(indices, np.int64)
-        return dataclasses.replace(
-            self,
-            modules=tuple(self.modules[index] for index in indices),
-            functions=tuple(self.functions[index] for index in indices),
-            features=self.features[chosen],
-            code_bytes=self.code_bytes[chosen],
+        kept = [name not in seen for name in self.functions]
+        return Examples(
+            tuple(itertools.compress(self.modules, kept)),
+            tuple(itertools.compress(self.functions, kept)),
+            self.features[kept],
+            self.names,
+            self.code_bytes[kept],
         )
 
 
@@ -51,16 +48,11 @@ def examples_of(modules: Mapping[str, tuple[Mapping[str, Mapping[str, int]], Map
         for function, properties in sorted(functions.items())
         if code.get(function, 0) > 0
     ]
-    names = sorted(rows[0][2]) if rows else []
-    return Examples(
-        modules=tuple(row[0] for row in rows),
-        functions=tuple(row[1] for row in rows),
-        features=np.array([[row[2][name] for name in names] for row in rows], np.float64).reshape(
-            len(rows), len(names)
-        ),
-        names=tuple(names),
-        code_bytes=np.array([row[3] for row in rows], np.float64),
-    )
+    names = tuple(sorted(rows[0][2])) if rows else ()
+    modules_of, functions, properties, sizes = zip(*rows) if rows else ((), (), (), ())
+    counts = np.array([[each[name] for name in names] for each in properties], np.float64)
+    features = counts.reshape(len(rows), len(names))
+    return Examples(modules_of, functions, features, names, np.array(sizes, np.float64))
 
 
 def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: pathlib.Path, title: str) -> Examples:
@@ -78,7 +70,6 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
             if isinstance(outcome, CompileFailure):
                 failures.add(module.name, outcome.kind.value, outcome.detail)
                 continue
-            code = outcome.code
-            sizes = {function.name: function.size for function in code.functions}
+            sizes = {function.name: function.size for function in outcome.code.functions}
             found[module.name] = properties_of(module.bitcode_file(), opt), sizes
     return examples_of(found)

@@ -32,11 +32,8 @@ def parse_properties(printed: str) -> dict[str, dict[str, int]]:
         elif line:
             value = _VALUE.fullmatch(line)
             if value is None or values is None:
-                raise RunError(
-                    f"output of print<func-properties>, line {number}",
-                    f"{line[:80]!r} is no property",
-                    "Use opt of LLVM 22",
-                )
+                where = f"output of print<func-properties>, line {number}"
+                raise RunError(where, f"{line[:80]!r} is no property", "Use opt of LLVM 22")
             values[value[1]] = int(value[2])
     return functions
 
@@ -47,11 +44,7 @@ def properties_of(bitcode: pathlib.Path, opt: pathlib.Path) -> dict[str, dict[st
 
 
 def properties_and_text(bitcode: bytes, name: str, opt: pathlib.Path) -> tuple[dict[str, dict[str, int]], str]:
-    """The properties of every function that `bitcode` defines, and the module as text, of one run of opt.
-
-    Args: name: for messages, such as the module's.
-    Raises: RunError: opt cannot read it.
-    """
+    """The same, and the module as text, of one run of opt. Args: name: the module's, for messages."""
     return _printed(opt, ("-S", "-o", "-", "-"), bitcode, f"optimised bitcode of {name}")
 
 
@@ -59,15 +52,14 @@ def _printed(
     opt: pathlib.Path, arguments: Sequence[str | pathlib.Path], given: bytes, name: str
 ) -> tuple[dict[str, dict[str, int]], str]:
     """The properties, and what opt writes to its standard output."""
+    remedy = "Give opt of the LLVM that made the bitcode"
     try:
         with tempfile.TemporaryDirectory(prefix="mlgo-properties-") as nothing_is_written:
             done = run_confined([opt, *_OPTIONS, *arguments], nothing_is_written, _MAX_SECONDS, given)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunError(
-            f"opt {opt}", f"does not work on {name}: {error}", "Give opt of the LLVM that made the bitcode"
-        ) from error
+        raise RunError(f"opt {opt}", f"does not work on {name}: {error}", remedy) from error
     said = done.stderr.decode("utf-8", "surrogateescape")
     signals.check_not_killed(opt, done.returncode)
     if done.returncode:
-        raise RunError(name, f"opt refuses it: {said.strip()[:200]}", "Give opt of the LLVM that made the bitcode")
+        raise RunError(name, f"opt refuses it: {said.strip()[:200]}", remedy)
     return parse_properties(said), done.stdout.decode("utf-8", "surrogateescape")
