@@ -55,14 +55,11 @@ def clone_trace(
     """
     if vocabulary is not None:
         input_checks.check_vocabulary(vocabulary, problem)
-    folder, settings = RunFolder(output), _settings(configurations)
-    identity = run_identity(
-        {
-            "trace": traced.digest,
-            "vocabulary": vocabulary and digest_of_vocabulary(vocabulary, problem),
-            "configuration": settings,
-        }
-    )
+    folder, parts = RunFolder(output), configurations.to_json()
+    run = {name: parts["run"][name] for name in ("problem", "seed", "validation_modules")}
+    settings = {"run": run, **{name: parts[name] for name in ("vocabulary", "network", "behavioural_cloning")}}
+    given = vocabulary and digest_of_vocabulary(vocabulary, problem)
+    identity = run_identity({"trace": traced.digest, "vocabulary": given, "configuration": settings})
     folder.claim(identity)
     vocabulary, digest = vocabulary_of(folder, vocabulary, trace, traced, problem, configurations)
     figures = folder.stage(
@@ -76,12 +73,6 @@ def clone_trace(
     training = {**identity, "behavioural_cloning": {k: v for k, v in figures.items() if k != "epochs"}}
     export.publish_policy(output / "export", output / "policy", problem, training)
     return figures
-
-
-def _settings(configurations: Configurations) -> dict[str, Any]:
-    parts = configurations.to_json()
-    run = {name: parts["run"][name] for name in ("problem", "seed", "validation_modules")}
-    return {"run": run, **{name: parts[name] for name in ("vocabulary", "network", "behavioural_cloning")}}
 
 
 def _clone(

@@ -45,10 +45,6 @@ class Seconds:
     learning: float = 0.0
     total: float = 0.0  #: wall clock of the iteration, validation included.
 
-    def rounded(self) -> dict[str, float]:
-        """By name, in milliseconds' precision."""
-        return {name: round(value, 3) for name, value in dataclasses.asdict(self).items()}
-
 
 @dataclasses.dataclass(frozen=True)
 class CompileJob:
@@ -69,16 +65,11 @@ def jobs_of(modules: Sequence[Module], variants: Sequence[Variant]) -> list[Comp
 
 
 class ModelWriter(Protocol):
-    """Writes policies for the compiler, as mlgo.policy.collection.CollectionPolicy does with TensorFlow."""
+    """What this module needs of CollectionPolicy (mlgo/policy/collection.py), which imports TensorFlow."""
 
-    def write(self, network: AnyPolicy, name: str, exploration_seed: int | None) -> pathlib.Path:
-        """The directory of the model `name`; it draws decisions with `exploration_seed`, or is greedy."""
-
-    def remove(self, name: str) -> None:
-        """Deletes the model `name`."""
-
-    def forget_networks(self) -> None:
-        """Drops what is kept of the networks written so far."""
+    def write(self, network: AnyPolicy, name: str, exploration_seed: int | None) -> pathlib.Path: ...
+    def remove(self, name: str) -> None: ...
+    def forget_networks(self) -> None: ...
 
 
 class JobModels:
@@ -151,26 +142,24 @@ class Scoring:
         Args: normalizer: of the packed decisions; None: samples without decisions.
         """
         default, score = self.default[module].functions, score_of(self.problem)
-        improvements: dict[int, tuple[float, float]] = {}
-        logs: dict[int, TrainingLog] = {}
-        scores: dict[int, FunctionScores] = {}
+        samples: list[Sample] = []
+        decided: list[tuple[int, TrainingLog, FunctionScores]] = []
         for variant, result in results:
             functions = score.read(result)
             if (found := self.corpus_score.module_improvement(module, functions, default)) is None:
                 continue
-            improvements[variant] = found
             if normalizer is not None and result.log is not None and result.log.observation_count > 0:
-                logs[variant], scores[variant] = result.log, functions
-        credits = self.corpus_score.credits_of(module, list(scores.values()), default, list(logs.values()))
-        credits_of = dict(zip(logs, credits, strict=True))
-        samples = []
-        for variant, found in improvements.items():
-            if normalizer is None or variant not in logs:
-                samples.append(Sample(module, variant, *found))
-                continue
-            log = logs[variant]
-            observations = pack(log.features, log.actions, normalizer, self.problem, log.observation_context)
-            samples.append(Sample(module, variant, *found, observations, *credits_of[variant]))
+                decided.append((len(samples), result.log, functions))
+            samples.append(Sample(module, variant, *found))
+        if normalizer is None:
+            return samples
+        scores, logs = [scores for *_, scores in decided], [log for _, log, _ in decided]
+        credited = self.corpus_score.credits_of(module, scores, default, logs)
+        for (index, log, _), (contexts, credits) in zip(decided, credited, strict=True):
+            packed = pack(log.features, log.actions, normalizer, self.problem, log.observation_context)
+            samples[index] = dataclasses.replace(
+                samples[index], observations=packed, contexts=contexts, credits=credits
+            )
         return samples
 
     def with_failed(self, samples: Sequence[Sample], failed: Sequence[int]) -> list[Sample]:
@@ -179,9 +168,7 @@ class Scoring:
         A failed compile counts as the worst: its module as `failed_improvement` says; each of its functions as the
         worst function of the module's other compiles, and never as better than the default. Its decisions are not
         known, so they cannot be blamed. But algorithms that compare the compiles of a module then prefer the decisions
-        of all others, and failing never pays. Without another compile there is nothing to compare.
-
-        Args: failed: the variants whose compiles failed.
+        of all others, and failing never pays. Args: failed: variants.
         """
         if not samples or not failed:
             return list(samples)
@@ -193,33 +180,26 @@ class Scoring:
         return sorted([*samples, *lost], key=lambda sample: sample.variant)
 
 
-@dataclasses.dataclass(frozen=True)
-class Iteration:
-    """What an iteration collects, and `seconds`, to which the time of each part is added.
-
-    Attributes: normalizer: of the packed decisions; None: samples without decisions.
-    """
-
-    title: str
-    jobs: Sequence[CompileJob]
-    normalizer: Normalizer | None
-    max_failure_ratio: float
-    seconds: Seconds
-
-
 def collect(
-    iteration: Iteration, outcomes: Iterator[CompileOutcome], scoring: Scoring
+    title: str,
+    jobs: Sequence[CompileJob],
+    outcomes: Iterator[CompileOutcome],
+    scoring: Scoring,
+    normalizer: Normalizer | None,
+    max_failure_ratio: float,
+    seconds: Seconds,
 ) -> tuple[list[Sample], dict[str, str]]:
-    """Takes the outcomes of the iteration's jobs and makes samples of them while others compile.
+    """Takes the outcomes of `jobs` and makes samples of them while others compile.
 
+    Args: normalizer: of the packed decisions; None: samples without decisions; seconds: gets the time of each part.
     Returns: the samples, in the order of the jobs, see `Scoring.with_failed`; and the kind of failure by "MODULE,
       sample K".
     Raises: RunError: too many compiles failed, or no module has a score on both sides.
     """
-    failures = FailureLimit(iteration.title, len(iteration.jobs), iteration.max_failure_ratio)
+    failures = FailureLimit(title, len(jobs), max_failure_ratio)
     samples: list[Sample] = []
-    seconds, begin = iteration.seconds, time.monotonic()
-    for module, of_module in itertools.groupby(iteration.jobs, key=lambda job: job.module):
+    begin = time.monotonic()
+    for module, of_module in itertools.groupby(jobs, key=lambda job: job.module):
         results: list[tuple[int, CompileResult]] = []
         failed: list[int] = []
         for job in of_module:
@@ -233,16 +213,12 @@ def collect(
                 seconds.clang += outcome.cpu_seconds
                 results.append((job.index, outcome))
             begin = arrived
-        samples += scoring.with_failed(scoring.samples(module.name, results, iteration.normalizer), failed)
+        samples += scoring.with_failed(scoring.samples(module.name, results, normalizer), failed)
         prepared, begin = begin, time.monotonic()
         seconds.preparing += begin - prepared
     if not samples:
-        raise RunError(
-            iteration.title,
-            f"none of {len(iteration.jobs)} compiles has a score that could be compared with the default's",
-            "Raise --modules_per_iteration",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        wrong = f"none of {len(jobs)} compiles has a score that could be compared with the default's"
+        raise RunError(title, wrong, "Raise --modules_per_iteration", ExitCode.NOTHING_PRODUCED)
     return samples, dict(failures.failed)
 
 
@@ -251,11 +227,8 @@ def improvement_distribution(samples: Sequence[Sample]) -> dict[str, float]:
     samples = [sample for sample in samples if not sample.failed]
     values = np.array([sample.improvement for sample in samples], np.float64)
     weights = np.array([sample.weight for sample in samples], np.float64)
-    quantiles = np.quantile(values, list(_QUANTILES.values()))
-    return {
-        "mean": float(np.average(values, weights=weights)),
-        **dict(zip(_QUANTILES, quantiles.tolist(), strict=True)),
-    }
+    quantiles = np.quantile(values, list(_QUANTILES.values())).tolist()
+    return {"mean": float(np.average(values, weights=weights)), **dict(zip(_QUANTILES, quantiles, strict=True))}
 
 
 def failures_by_kind(failed: Mapping[str, str]) -> dict[str, int]:

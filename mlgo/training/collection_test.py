@@ -46,22 +46,14 @@ class JobModelsTest(unittest.TestCase):
     def setUp(self):
         self.modules = [Module.at(name, "x.bc", ()) for name in ("a", "b")]
 
-    def test_order(self):
-        jobs = collection.jobs_of(self.modules, [Variant(_network(1), True)] * 2)
-        self.assertEqual([job.name for job in jobs], ["a 0", "a 1", "b 0", "b 1"])
-
     def test_greedy_networks_are_written_once_and_exploring_ones_per_compile(self):
         first, second = _network(1), _network(2)
-        variants = [
-            Variant(first, False),
-            Variant(second, False),
-            Variant(first, False),
-            Variant(first, True),
-            Variant(first, True),
-        ]
+        greedy = [Variant(network, False) for network in (first, second, first)]
+        variants = [*greedy, Variant(first, True), Variant(first, True)]
         models = FakeModels()
         of_variants = collection.JobModels(models, seed=1, iteration=2)
         jobs = collection.jobs_of(self.modules, variants)
+        self.assertEqual([job.name for job in jobs], [f"{module} {index}" for module in "ab" for index in range(5)])
         paths = {job.name: of_variants.write(job) for job in jobs}
         self.assertEqual(paths["a 0"], paths["b 2"])
         self.assertNotEqual(paths["a 0"], paths["a 1"])

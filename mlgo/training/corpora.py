@@ -45,19 +45,14 @@ def open_corpora(inputs: RunInputs, problem: Problem) -> RunCorpora:
         return _parts(inputs, inputs.split_corpus, problem)
     if inputs.train_corpus is None:
         raise ValueError("there is neither a corpus to learn from nor one to split")
-    train = _filtered(_opened(inputs, inputs.train_corpus), inputs.module_filter)
+    train = _opened(inputs, inputs.train_corpus, inputs.module_filter)
     held_out = None if inputs.held_out_corpus is None else _opened(inputs, inputs.held_out_corpus)
     check_corpora(train, held_out)
-    if held_out is None:
-        return RunCorpora({split.TRAIN: train}, {})
-    return _without_equal(train, held_out)
+    return RunCorpora({split.TRAIN: train}, {}) if held_out is None else _without_equal(train, held_out)
 
 
-def _opened(inputs: RunInputs, path: pathlib.Path) -> Corpus:
-    return with_usable_commands(Corpus.load(path, inputs.allowed_options), inputs.clang, inputs.changes)
-
-
-def _filtered(corpus: Corpus, module_filter: str | None) -> Corpus:
+def _opened(inputs: RunInputs, path: pathlib.Path, module_filter: str | None = None) -> Corpus:
+    corpus = with_usable_commands(Corpus.load(path, inputs.allowed_options), inputs.clang, inputs.changes)
     if module_filter is None:
         return corpus
     return corpus.select(chosen_modules([module.name for module in corpus.modules], module_filter, 1.0, 0))
@@ -86,7 +81,7 @@ def _without_equal(train: Corpus, held_out: Corpus) -> RunCorpora:
 
 def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> RunCorpora:
     """The parts of the corpus at `path`, which are not written. Of equal modules, the first by name stays."""
-    whole = _filtered(_opened(inputs, path), inputs.module_filter)
+    whole = _opened(inputs, path, inputs.module_filter)
     check_commands(whole)
     whole = fitting_modules(problem, whole, tell)
     equal = equal_modules(whole.modules)
@@ -122,18 +117,14 @@ class ModuleSplit:
 
     def to_json(self) -> dict[str, Any]:
         """Counts and rules by part, and the names of the modules that validate."""
-        found: dict[str, Any] = {
+        validation = {"modules": len(self.validation), "chosen_by": self.validation_rule}
+        held_out = {"modules": self.held_out, "chosen_by": self.held_out_rule}
+        return {
             "train": {"modules": len(self.train)},
-            "validation": {
-                "modules": len(self.validation),
-                "chosen_by": self.validation_rule,
-                "names": list(self.validation),
-            },
+            "validation": {**validation, "names": list(self.validation)},
+            **({} if self.held_out is None else {"held_out": held_out}),
+            "left_out_as_equal": dict(self.equal),
         }
-        if self.held_out is not None:
-            found["held_out"] = {"modules": self.held_out, "chosen_by": self.held_out_rule}
-        found["left_out_as_equal"] = dict(self.equal)
-        return found
 
     def describe(self) -> str:
         """One line: how many modules are for what, and how they were chosen."""
@@ -146,12 +137,8 @@ class ModuleSplit:
 
 
 def unseen_by(policy: Mapping[str, Any], train_corpus: str) -> frozenset[str]:
-    """The modules of a corpus that validated a policy when it was trained; none, where that is not known.
-
-    It was trained on the others. For a policy that was trained on another corpus, or that does not say which modules
-    validated it, no module is known to be new.
-
-    Args: policy: its policy.json; train_corpus: the digest of the corpus.
+    """The modules of a corpus that validated a policy when it was trained on the others; none, where it was trained on
+    another corpus or does not say them. Args: policy: its policy.json; train_corpus: the digest of the corpus.
     """
     try:
         training = policy["training"]
@@ -170,9 +157,7 @@ def split_modules(
 ) -> ModuleSplit:
     """Splits `traced`, the modules of the corpus to learn from that have decisions.
 
-    Args:
-      corpora: see `open_corpora`.
-      unseen: the modules that the policy to start from is known not to have learned from; None: it starts from none.
+    Args: unseen: those that the policy to start from is known not to have learned from; None: it starts from none.
     """
     eligible = set(unseen or ()) & set(traced)
     train, validation = validation_split(traced, settings.validation_modules, settings.seed, eligible or None)

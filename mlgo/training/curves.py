@@ -19,19 +19,15 @@ def learning_curve(iterations: Records, validations: Records, chosen: int) -> Li
     """The validation score with the mean of the training scores; `chosen` is the iteration that was shipped."""
     curve = validation_curve(validations, chosen)
     means = Series("while exploring (training modules)", _rewards(iterations, "mean"), "second")
-    return dataclasses.replace(
-        curve,
-        caption="Change of the score in percent, by iteration; lower is better. Chosen: iteration"
-        f" {chosen}, the best of {len(validations)} (optimistic).",
-        series=([means] if iterations else []) + [*curve.series],
-    )
+    best = f"Chosen: iteration {chosen}, the best of {len(validations)} (optimistic)."
+    caption = f"Change of the score in percent, by iteration; lower is better. {best}"
+    return dataclasses.replace(curve, caption=caption, series=([means] if iterations else []) + [*curve.series])
 
 
 def validation_curve(validations: Records, chosen: int | None) -> Lines:
     """The validation score over iterations with its interval. Args: chosen: the iteration of the policy."""
     changes = {
-        record["iteration"]: Change.of_ratios(record["geometric_mean"], record["low"], record["high"])
-        for record in validations
+        each["iteration"]: Change.of_ratios(each["geometric_mean"], each["low"], each["high"]) for each in validations
     }
     best = min(changes, key=lambda step: changes[step].percent)
     first, *_, last = [*changes.values()] * 2
@@ -41,10 +37,10 @@ def validation_curve(validations: Records, chosen: int | None) -> Lines:
         f" {last.percent_text}."
     )
     modules = validations[-1].get("modules", 0)
-    middle = [(step, change.percent) for step, change in changes.items()]
+    middle, lower, upper = (
+        [(step, getattr(change, name)) for step, change in changes.items()] for name in ("percent", "low", "high")
+    )
     titles = [f"iteration {step}: {change.figures}" for step, change in changes.items()]
-    lower = [(step, change.low) for step, change in changes.items()]
-    upper = [(step, change.high) for step, change in changes.items()]
     return Lines(
         f"Score of the greedy policy on {modules} validation modules, change against the default in percent.",
         described + (f" Iteration {chosen} was chosen." if chosen in changes else ""),

@@ -23,12 +23,9 @@ from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.training import input_checks
 
-#: The stage that holds the trace.
-STAGE = "trace/default"
-#: The file of --output_format=tfrecord in the output folder.
-TFRECORD_NAME = "default_trace.tfrecord"
-#: The stage that holds the default's scores when the trace is a policy's.
-_WITHOUT_POLICY = "trace/without_policy"
+#: The stage that holds the trace; that of the default's scores when the trace is a policy's.
+STAGE, _WITHOUT_POLICY = "trace/default", "trace/without_policy"
+TFRECORD_NAME = "default_trace.tfrecord"  #: the file of --output_format=tfrecord in the output folder.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,21 +81,18 @@ def record_trace(
     counts = folder.stage(STAGE, inputs, configuration, trace).summary
     done = ""
     if performance or as_tfrecord:
-        default = STAGE
+        found = default = Trace.load(folder.path / STAGE, chosen)
         if policy:
-            default = _WITHOUT_POLICY
             without = {name: digest for name, digest in inputs.items() if name != "policy"}
-            folder.stage(default, without, configuration, trace_without_policy)
-        traces = [Trace.load(folder.path / stage, chosen) for stage in (default, STAGE)]
-        sides = [trace.records for trace in traces]
+            folder.stage(_WITHOUT_POLICY, without, configuration, trace_without_policy)
+            default = Trace.load(folder.path / _WITHOUT_POLICY, chosen)
     if as_tfrecord:
-        count = write_tfrecord(folder.path / TFRECORD_NAME, traces[1], setup.problem, sides[0])
+        count = write_tfrecord(folder.path / TFRECORD_NAME, found, setup.problem, default.records)
         done = f", {count} examples -> {folder.path / TFRECORD_NAME}"
     if performance:
-        corpus_score = score_of(setup.problem).for_corpus({name: record.functions for name, record in sides[0].items()})
-        compared = [
-            {n: corpus_score.comparison_rows(n, record.functions) for n, record in side.items()} for side in sides
-        ]
+        sides = [{name: record.functions for name, record in side.records.items()} for side in (default, found)]
+        rows = score_of(setup.problem).for_corpus(sides[0]).comparison_rows
+        compared = [{name: rows(name, functions) for name, functions in side.items()} for side in sides]
         files.write_atomically(performance, performance_csv(*compared))
     folder.remove_work()
     return (

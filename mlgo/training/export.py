@@ -13,11 +13,8 @@ from mlgo.run import files
 from mlgo.training import curves, figures, learning_records
 from mlgo.training.growth import LEARNING, LEARNING_CURVE_NAME
 
-#: The TFLite form, for the development clang, in a folder of its own below the policy's.
-TFLITE_NAME = "tflite"
-
-RECORD_NAME = "policy.json"
-_COPIED = ("saved_model.pb", "weights.npz")
+TFLITE_NAME = "tflite"  #: folder of the TFLite form, for the development clang, below the policy's.
+_RECORD_NAME = "policy.json"
 
 _BUILD = """\
 # Written beside the policy that a training run has made.{clang}
@@ -31,7 +28,6 @@ filegroup(
     visibility = ["//visibility:public"],
 )
 """
-
 
 _CLANG = """ To install a clang with it:
 #     ./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" --{slot}=<this folder>"""
@@ -47,13 +43,15 @@ def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem
 
 def publish_policy(exported: pathlib.Path, folder: pathlib.Path, problem: Problem, training: Mapping[str, Any]) -> None:
     """Makes `folder` what a user takes away: the files in `exported`, the training's record, a BUILD file."""
-    record = files.read_json(exported / RECORD_NAME, "record of the policy", "Run the same command again")
+    record = files.read_json(exported / _RECORD_NAME, "record of the policy", "Run the same command again")
     with files.directory_written_atomically(folder) as partial:
-        for name in _COPIED:
+        for name in ("saved_model.pb", "weights.npz"):
             shutil.copyfile(exported / name, partial / name)
         shutil.copytree(exported / TFLITE_NAME, partial / TFLITE_NAME)
-        (partial / RECORD_NAME).write_bytes(files.encode_json({**record, "training": training}))
-        (partial / "BUILD.bazel").write_text(_build_file(problem), encoding="utf-8")
+        (partial / _RECORD_NAME).write_bytes(files.encode_json({**record, "training": training}))
+        slot = (problem.release_setting or "").rpartition(":")[2]
+        clang = _CLANG.format(slot=slot) if slot else ""
+        (partial / "BUILD.bazel").write_text(_BUILD.format(clang=clang), encoding="utf-8")
 
 
 def write_results(
@@ -61,8 +59,7 @@ def write_results(
 ) -> None:
     """Writes record, figures, learning curve and table of functions into `folder`, which has the results of the stages.
 
-    Args: training: the record of the run for policy.json; its field "learning" is the summary of the learning stage,
-      "held_out" that of the comparison.
+    Args: training: the record of the run for policy.json, with the summaries of "learning" and "held_out".
     """
     iterations, validations = learning_records.read_records(folder / LEARNING)
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
@@ -73,8 +70,3 @@ def write_results(
         files.write_atomically(folder / "held_out" / "functions.csv", table)
         files.write_json_atomically(folder / "held_out" / "result.json", training["held_out"])
     publish_policy(folder / "export", folder / "policy", problem, training)
-
-
-def _build_file(problem: Problem) -> str:
-    clang = "" if problem.release_setting is None else _CLANG.format(slot=problem.release_setting.rpartition(":")[2])
-    return _BUILD.format(clang=clang)

@@ -10,13 +10,10 @@ import numpy as np
 
 from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
-from mlgo.run.json_fields import Fields
+from mlgo.training.learning_records import keep_iterations
 
-#: The JSON-lines file of a run: a validation or an iteration a line. Equal runs have equal files.
-METRICS_NAME = "metrics.jsonl"
-
-#: The JSON-lines file with the seconds of each iteration, which equal runs differ in.
-SECONDS_NAME = "seconds.jsonl"
+#: The JSON-lines files of a run: a validation or an iteration a line, equal in equal runs; the seconds of iterations.
+METRICS_NAME, SECONDS_NAME = "metrics.jsonl", "seconds.jsonl"
 
 
 def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
@@ -41,20 +38,15 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         where = f"{read}, line {number}"
         record = files.parse_json(line, where, remedy)
-        if (
-            not isinstance(record, dict)
-            or record.get("kind") not in found
-            or not isinstance(record.get("iteration"), int)
-        ):
+        kind = record.pop("kind", None) if isinstance(record, dict) else None
+        if kind not in found or not isinstance(record.get("iteration"), int):
             raise RunError(where, "is neither an iteration's nor a validation's figures", remedy)
-        found[record["kind"]].append({name: value for name, value in record.items() if name != "kind"})
+        found[kind].append(record)
     return found["iteration"], found["validation"]
 
 
 class Metrics:
-    """Writes the figures of a run as they arise: METRICS_NAME and SECONDS_NAME below `results` (None: `output`),
-    TensorBoard events below `output`.
-    """
+    """Writes the figures of a run as they arise: files in `results` (None: `output`), TensorBoard's in `output`."""
 
     def __init__(self, output: pathlib.Path, results: pathlib.Path | None = None):
         results = output if results is None else results
@@ -65,12 +57,7 @@ class Metrics:
         """Writes the figures of the finished iterations again, after which this run goes on."""
         files.write_atomically(self._path, metrics_lines(iterations, validations))
         done = len(iterations)
-        what, remedy = "seconds", "Delete the file"
-
-        def is_kept(record: Mapping[str, Any]) -> bool:
-            return Fields(record, f"{what} ({self._seconds})", remedy).read("iteration", int) < done
-
-        json_lines.keep(self._seconds, is_kept, what, remedy)
+        keep_iterations(self._seconds, lambda iteration: iteration < done, "seconds", "Delete the file")
 
     def validation(self, record: Mapping[str, Any]) -> None:
         self._append(metrics_lines([], [record]))

@@ -1,6 +1,5 @@
 """The figures of a run are read back as they were written."""
 
-import json
 import os
 import pathlib
 import tempfile
@@ -33,18 +32,11 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(figures.parse_metrics(content + content[:-1], "x"), ([{"iteration": 0, "kl": 1.0}], []))
 
     def test_any_other_line_is_named(self):
-        lines: tuple[object, ...] = (
-            {"kind": "other", "iteration": 1},
-            {"kind": "iteration"},
-            [],
-            3,
-            {"kind": "iteration", "iteration": "1"},
-        )
-        for line in lines:
+        first = b'{"kind": "iteration", "iteration": 0}\n'
+        unknown, untyped = b'{"kind": "other", "iteration": 1}', b'{"kind": "iteration", "iteration": "1"}'
+        for line in (unknown, b'{"kind": "iteration"}', b"[]", b"3", untyped):
             with self.assertRaisesRegex(RunError, "x, line 2: is neither an iteration's nor a validation's figures"):
-                figures.parse_metrics(
-                    b'{"kind": "iteration", "iteration": 0}\n' + json.dumps(line).encode() + b"\n", "x"
-                )
+                figures.parse_metrics(first + line + b"\n", "x")
         with self.assertRaisesRegex(RunError, "x, line 1: is not JSON"):
             figures.parse_metrics(b"{\n", "x")
 

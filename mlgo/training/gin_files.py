@@ -14,8 +14,7 @@ from mlgo.run.regular_file import read_text
 
 #: Parts of gin's own selectors, which make values in other ways than a setting does: `a/macro.value = 1` is `a = 1`.
 _OF_GIN = frozenset({"macro", "constant", "singleton"})
-#: Macros inside macros.
-_DEEPEST = 16
+_DEEPEST = 16  #: macros inside macros.
 #: Values that all settings of a run stand for; ours have some hundred. gin evaluates each use of a macro again: a few
 #: lines stand for 10^100.
 _MOST_VALUES = 10_000
@@ -70,8 +69,7 @@ def _check_size(settings: Mapping[str, Any]) -> None:
     sizes: dict[str, int] = {}
     total = 0
     for name, value in settings.items():
-        total += _size(value, settings, sizes, (name,))
-        if total > _MOST_VALUES:
+        if (total := total + _size(value, settings, sizes, (name,))) > _MOST_VALUES:
             raise _Refused(f"stands for more than {_MOST_VALUES:,} values, at {name}")
 
 

@@ -54,28 +54,32 @@ def prepare(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
     if not path.exists():
         return folder
     earlier = files.read_json(path, "configuration of the earlier run", f"Delete {folder}")
-    if not _equal_but_for_iterations(earlier, identity):
-        return folder  # Whoever claims the folder lists the differences.
-    before, now = _iterations(earlier), _iterations(identity)
-    if now < before:
+    is_longer, is_shorter = extends(earlier, identity), extends(identity, earlier)
+    if is_longer == is_shorter:
+        return folder  # The same run, or another one: whoever claims the folder lists the differences.
+    before, now = _split(earlier)[0], _split(identity)[0]
+    if is_shorter:
         raise RunError(
             f"--iterations={now}",
             f"is fewer than the {before} of the run in {folder}: a run can grow, and cannot shrink",
             f"Give --iterations={before} or more, or another --output_dir",
         )
-    if now == before:
-        return folder
+    grows = f"the run in {folder} grows from {before} to {now} iterations"
     if not (folder / LEARNING / manifest.FILE_NAME).exists():
-        tell(f"the run in {folder} grows from {before} to {now} iterations")
+        tell(grows)
         files.write_json_atomically(path, identity)
         return folder
-    tell(f"the run in {folder} grows from {before} to {now} iterations; its results stay until the new ones are there")
+    tell(f"{grows}; its results stay until the new ones are there")
     return _extending(folder, identity)
 
 
 def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
     """Whether `now` equals `earlier` but for the number of iterations in its "configuration", which is not lower."""
-    return _equal_but_for_iterations(earlier, now) and _iterations(now) >= _iterations(earlier)
+    try:
+        (before, rest), (count, other) = _split(earlier), _split(now)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return rest == other and count >= before
 
 
 def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
@@ -123,7 +127,7 @@ def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathl
     for name in _RESULTS:
         new, old = extended / name, folder / name
         if not new.exists():
-            continue  # Moved by a process that was killed afterwards.
+            continue  # A process that was killed afterwards has moved it.
         old.parent.mkdir(exist_ok=True)
         if old.is_dir():
             retired = tempfile.mkdtemp(dir=folder, prefix=f".{old.name}.", suffix=files.PARTIAL_SUFFIX)
@@ -133,19 +137,8 @@ def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathl
     files.remove_partial(folder)
 
 
-def _equal_but_for_iterations(earlier: Any, now: Mapping[str, Any]) -> bool:
-    try:
-        return files.encode_json(_without_iterations(earlier)) == files.encode_json(_without_iterations(now))
-    except (KeyError, TypeError, ValueError):
-        return False
-
-
-def _without_iterations(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Raises: KeyError, TypeError: it is not the record of a run."""
-    _iterations(record)
+def _split(record: Any) -> tuple[int, bytes]:
+    """(number of iterations, everything else) of the record of a run. Raises: KeyError, TypeError, ValueError."""
     run = {name: value for name, value in record["configuration"]["run"].items() if name != "iterations"}
-    return {**record, "configuration": {**record["configuration"], "run": run}}
-
-
-def _iterations(record: Mapping[str, Any]) -> int:
-    return int(record["configuration"]["run"]["iterations"])
+    rest = {**record, "configuration": {**record["configuration"], "run": run}}
+    return int(record["configuration"]["run"]["iterations"]), files.encode_json(rest)

@@ -3,7 +3,6 @@
 import contextlib
 import pathlib
 import shutil
-from collections.abc import Callable
 
 from mlgo.compiler.request import CompileFailure
 from mlgo.corpus.command_check import check_commands
@@ -16,19 +15,15 @@ from mlgo.trace.trace import compile_modules
 
 #: Number of modules, the smallest ones, that are compiled as a check.
 _TRIED_MODULES = 3
-
 #: Bytes a run writes per byte of bitcode (optimised bitcode, traces, records): 0.9 on the built-in corpus, with room.
 _BYTES_PER_BITCODE_BYTE = 3
-
 #: Bytes of files whose size does not depend on the corpus: checkpoints, policies, logs of running compiles.
 _FIXED_BYTES = 512 * 1024 * 1024
 
 
 def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
-    """Checks that the corpora have commands that can only change code, and no module's name in common.
-
-    Raises: RunError: they have a module in common, the first is named; or the command of ThinLTO modules is missing; or
-      commands have options that are refused.
+    """Raises: RunError: the corpora have a module's name in common, the first is named; the command of ThinLTO modules
+    is missing; or commands have options that are refused, because they can do more than change code.
     """
     check_commands(train)
     if held_out is None:
@@ -72,14 +67,11 @@ def check_vocabulary(folder: pathlib.Path, problem: Problem) -> None:
     load_normalizer(folder, problem)
 
 
-def check_disk_space(
-    folder: pathlib.Path, corpora: list[Corpus], free_bytes: Callable[[pathlib.Path], int] | None = None
-) -> None:
+def check_disk_space(folder: pathlib.Path, corpora: list[Corpus]) -> None:
     """Raises: RunError: the disk of `folder` has no room for what a run on `corpora` writes; names both numbers."""
-    free_bytes = free_bytes or (lambda path: shutil.disk_usage(path).free)
     bitcode = sum(module.bitcode_size for corpus in corpora for module in corpus.modules)
     needed = _FIXED_BYTES + _BYTES_PER_BITCODE_BYTE * bitcode
-    free = free_bytes(folder)
+    free = shutil.disk_usage(folder).free
     if free < needed:
         raise RunError(
             f"--output_dir={folder}",

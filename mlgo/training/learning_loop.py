@@ -58,13 +58,7 @@ class LearningInputs:
 
 
 class LearningLoop:
-    """One run of the stage.
-
-    Args:
-      configurations: settings of the run, of its algorithm, and when training counts as diverged.
-      work: a folder for policies of single compiles.
-      metrics: receives the figures of every iteration and validation.
-    """
+    """One run of the stage. Args: work: a folder for policies of single compiles; metrics: receives all figures."""
 
     def __init__(
         self,
@@ -124,15 +118,14 @@ class LearningLoop:
             return self._start, None
         # The last save of a run is not followed by one that would do this.
         checkpoint.remove_superseded(self._folder, LATEST)
-        arrays = loaded[0]
+        weights = loaded[0]
         remedy = "Delete the folder to start the learning stage afresh"
         facts = Fields(loaded[1], f"the checkpoint {LATEST} in {self._folder}", remedy)
         self._iteration, self._roll_backs = facts.read("iteration", int), facts.read("roll_backs", int)
-        weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
+        state = checkpoint.pop_prefixed(_STATE_PREFIX, weights)
         expected = self._algorithm.learner_class().network_forms(self._start)
         if _kinds(weights) not in [_kinds(network.weights) for network in expected]:
             raise facts.error("holds the weights of another network")
-        state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}
         return self._start.with_weights(weights), state
 
     def _make_learner(self, network: PolicyNetwork, state: Mapping[str, np.ndarray] | None) -> Learner:
@@ -171,11 +164,11 @@ class LearningLoop:
         names = modules_of_iteration(known, self._iteration, settings.modules_per_iteration, settings.seed)
         jobs = collection.jobs_of(self._inputs.training.select(names).modules, learner.variants(self._iteration))
         validating = self._validation_jobs()
-        normalizer = learner.normalizer if learner.needs_decisions else None
-        iteration = collection.Iteration(title, jobs, normalizer, settings.max_failure_ratio, seconds)
-        logged = len(jobs) if learner.needs_decisions else 0
+        normalizer, logged = (learner.normalizer, len(jobs)) if learner.needs_decisions else (None, 0)
         with contextlib.closing(self._compiled([*jobs, *validating], logged)) as outcomes:
-            samples, failed = collection.collect(iteration, outcomes, self._scoring)
+            samples, failed = collection.collect(
+                title, jobs, outcomes, self._scoring, normalizer, settings.max_failure_ratio, seconds
+            )
             metrics, remarks = self._update(title, samples, seconds)
             self._validate(validating, outcomes)
         record = {
@@ -192,7 +185,7 @@ class LearningLoop:
         self._iteration += 1
         self._save()
         seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
-        self._metrics.iteration(record, seconds.rounded())
+        self._metrics.iteration(record, {name: round(value, 3) for name, value in vars(seconds).items()})
         shown = [f"{name} {record[name]:.3g}" for name in self._algorithm.shown if name in metrics]
         return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *remarks])
 
@@ -223,15 +216,11 @@ class LearningLoop:
             seconds.learning += time.monotonic() - begin
 
     def _save(self) -> None:
-        arrays = dict(self._learner.network.weights)
-        arrays |= {f"{_STATE_PREFIX}{key}": value for key, value in self._learner.state().items()}
-        facts = {
-            "iteration": self._iteration,
-            "roll_backs": self._roll_backs,
-            "algorithm": self._settings.algorithm,
-            "problem": self._problem.name,
-            "seed": self._settings.seed,
-        }
+        state = checkpoint.with_prefix(_STATE_PREFIX, self._learner.state())
+        arrays = {**self._learner.network.weights, **state}
+        algorithm, seed = self._settings.algorithm, self._settings.seed
+        facts = {"algorithm": algorithm, "problem": self._problem.name, "seed": seed}
+        facts |= {"iteration": self._iteration, "roll_backs": self._roll_backs}
         checkpoint.save_checkpoint(self._folder, LATEST, arrays, facts)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from mlgo.run import json_lines
 from mlgo.run.json_fields import Fields
 
-_ITERATIONS, _VALIDATIONS = "iterations", "validations"
+_ITERATIONS, _VALIDATIONS = "iterations.jsonl", "validations.jsonl"
 _WHAT = "figures of the learning stage"
 
 #: The field of an iteration's and a validation's figures with the kind of failure by compile.
@@ -25,47 +25,43 @@ class LearningRecords:
         process that wrote them was killed before its checkpoint, and this run repeats them.
       is_due: whether this run validates the weights that have learned from so many iterations. Records of other
         validations are dropped: they ended a shorter run.
+    Attributes: last_validated: how many iterations the weights validated last have learned from; None: none were.
     """
 
     def __init__(self, folder: pathlib.Path, iteration: int, is_due: Callable[[int], bool] = lambda iteration: True):
         self._folder = folder
-        _keep(folder, _ITERATIONS, lambda recorded: recorded < iteration)
-        # The weights that the next iteration starts from may have been validated.
-        validations = _keep(folder, _VALIDATIONS, lambda recorded: recorded <= iteration and is_due(recorded))
-        self._last_validated: int | None = validations[-1]["iteration"] if validations else None
-
-    @property
-    def last_validated(self) -> int | None:
-        """How many iterations the weights validated last have learned from; None: none were validated."""
-        return self._last_validated
+        keep_iterations(folder / _ITERATIONS, lambda recorded: recorded < iteration, _WHAT, _remedy(folder))
+        validations = keep_iterations(
+            folder / _VALIDATIONS,
+            # The weights that the next iteration starts from may have been validated.
+            lambda recorded: recorded <= iteration and is_due(recorded),
+            _WHAT,
+            _remedy(folder),
+        )
+        self.last_validated: int | None = validations[-1]["iteration"] if validations else None
 
     def add_iteration(self, record: Mapping[str, Any]) -> None:
-        json_lines.append(_path(self._folder, _ITERATIONS), record)
+        json_lines.append(self._folder / _ITERATIONS, record)
 
     def add_validation(self, record: Mapping[str, Any]) -> None:
-        json_lines.append(_path(self._folder, _VALIDATIONS), record)
-        self._last_validated = record["iteration"]
+        json_lines.append(self._folder / _VALIDATIONS, record)
+        self.last_validated = record["iteration"]
 
 
 def read_records(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The figures of all iterations and validations of the stage in `folder`. Raises: RunError: a file is damaged."""
     iterations, validations = (
-        json_lines.read(_path(folder, name), _WHAT, _remedy(folder)) for name in (_ITERATIONS, _VALIDATIONS)
+        json_lines.read(folder / name, _WHAT, _remedy(folder)) for name in (_ITERATIONS, _VALIDATIONS)
     )
     return iterations, validations
 
 
-def _keep(folder: pathlib.Path, name: str, is_kept: Callable[[int], bool]) -> list[dict[str, Any]]:
-    path, remedy = _path(folder, name), _remedy(folder)
-
-    def is_wanted(record: Mapping[str, Any]) -> bool:
-        return is_kept(Fields(record, f"{_WHAT} ({path})", remedy).read("iteration", int))
-
-    return json_lines.keep(path, is_wanted, _WHAT, remedy)
-
-
-def _path(folder: pathlib.Path, name: str) -> pathlib.Path:
-    return folder / f"{name}.jsonl"
+def keep_iterations(path: pathlib.Path, is_kept: Callable[[int], bool], what: str, remedy: str) -> list[dict[str, Any]]:
+    """As json_lines.keep. Args: is_kept: by the field "iteration"."""
+    subject = f"{what} ({path})"
+    return json_lines.keep(
+        path, lambda record: is_kept(Fields(record, subject, remedy).read("iteration", int)), what, remedy
+    )
 
 
 def _remedy(folder: pathlib.Path) -> str:

@@ -7,10 +7,9 @@ import numpy as np
 
 from mlgo.run import determinism
 
-#: Of a small corpus, one module in so many chooses the policy. More may where LEARNED_FROM remain to learn from, up to
-#: half of the modules. From 64 modules on that is half, as earlier versions had it for corpora of every size.
-VALIDATION_ONE_IN = 4
-LEARNED_FROM = 32
+#: Of a small corpus, one module in so many chooses the policy. More may where _LEARNED_FROM remain to learn from, up to
+#: half of the modules.
+_VALIDATION_ONE_IN, _LEARNED_FROM = 4, 32
 
 
 def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed: int) -> list[str]:
@@ -24,24 +23,14 @@ def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed:
     """
     if count >= len(names):
         return sorted(names)
-    first = iteration * count
-    chosen = set()
-    for place in range(first, first + count):
-        walk, index = divmod(place, len(names))
-        chosen.add(names[_permutation(len(names), walk, seed)[index]])
-    return sorted(chosen)
-
-
-def validation_count(modules: int, most: int) -> int:
-    """How many of `modules` modules choose the policy: at least one, at most `most`; see VALIDATION_ONE_IN."""
-    limit = max(modules // VALIDATION_ONE_IN, min(modules // 2, modules - LEARNED_FROM))
-    return max(1, min(most, limit))
+    places = (divmod(place, len(names)) for place in range(iteration * count, (iteration + 1) * count))
+    return sorted({names[_permutation(len(names), walk, seed)[index]] for walk, index in places})
 
 
 def validation_split(
     names: Sequence[str], most: int, seed: int, eligible: Collection[str] | None = None
 ) -> tuple[list[str], list[str]]:
-    """`names` in two parts: to learn from, and for choosing the policy; see `validation_count`.
+    """`names` in two parts: to learn from, and at least one and at most `most` for choosing the policy.
 
     With a single module both parts are that module.
 
@@ -49,7 +38,9 @@ def validation_split(
     """
     if len(names) == 1:
         return list(names), list(names)
-    count = validation_count(len(names), most)
+    modules = len(names)
+    limit = max(modules // _VALIDATION_ONE_IN, min(modules // 2, modules - _LEARNED_FROM))
+    count = max(1, min(most, limit))
     drawn = determinism.generator(seed, "validation modules").permutation(len(names)).tolist()
     chosen = set([index for index in drawn if eligible is None or names[index] in eligible][:count])
     training = [name for index, name in enumerate(names) if index not in chosen]

@@ -40,20 +40,9 @@ class ValidationSplitTest(unittest.TestCase):
     def test_one_in_four_of_a_small_corpus_is_for_validation_and_no_more_than_asked_for(self):
         # Before, 16 of 32 were. From 64 on nothing changes: the last ones are the built-in corpus, for eviction and
         # for inlining, and those of the shipped policies.
-        for modules, asked, expected in (
-            (2, 16, 1),
-            (5, 16, 1),
-            (8, 16, 2),
-            (32, 16, 8),
-            (48, 40, 16),
-            (64, 40, 32),
-            (66, 40, 33),
-            (86, 16, 16),
-            (86, 40, 40),
-            (212, 40, 40),
-            (282, 40, 40),
-            (351, 40, 40),
-        ):
+        small = ((2, 16, 1), (5, 16, 1), (8, 16, 2), (32, 16, 8), (48, 40, 16), (64, 40, 32), (66, 40, 33))
+        large = ((86, 16, 16), (86, 40, 40), (212, 40, 40), (282, 40, 40), (351, 40, 40))
+        for modules, asked, expected in (*small, *large):
             names = [f"m{index}" for index in range(modules)]
             training, validation = validation_split(names, asked, seed=1)
             self.assertEqual((len(training), len(validation)), (modules - expected, expected))

@@ -20,8 +20,7 @@ from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.trace.vocabulary import digest_of_vocabulary
 from mlgo.training.settings import Configurations
 
-#: Names of the digests that `Estimation.digests` gives.
-ESTIMATION_INPUTS = ("size_estimator", "opt")
+ESTIMATION_INPUTS = ("size_estimator", "opt")  #: names of the digests that `Estimation.digests` gives.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +63,7 @@ class RunInputs:
 def identity_of(
     inputs: RunInputs, configurations: Configurations, corpora: Mapping[str, Corpus], problem: Problem
 ) -> dict[str, Any]:
-    """Everything that determines the result of a run, as JSON values: settings, digests of the inputs and of our code,
-    and versions.
+    """What determines the result of a run, as JSON values: settings, digests of the inputs and of our code, versions.
 
     Raises: RunError: a policy to start from or to imitate is not a policy for `problem`, or the compiler is unreadable.
     """

@@ -19,11 +19,8 @@ from mlgo.trace.outcomes import DEFAULT_MAX_FAILURE_RATIO
 from mlgo.trace.vocabulary import VocabularyConfig
 from mlgo.training.gin_files import set_configuration
 
-#: Values of RunSettings.warm_start.
-WARM_STARTS = ("bc", "none", "policy")
-
-#: Values of RunSettings.on_divergence.
-ON_DIVERGENCE = ("stop", "roll_back")
+#: Values of RunSettings.warm_start and .on_divergence.
+WARM_STARTS, ON_DIVERGENCE = ("bc", "none", "policy"), ("stop", "roll_back")
 
 
 @gin.configurable
@@ -55,15 +52,8 @@ class RunSettings:
 
     def __post_init__(self):
         object.__setattr__(self, "algorithm", algorithm_named(self.algorithm).name)
-        lowest = {
-            "seed": 0,
-            "iterations": 0,
-            "modules_per_iteration": 1,
-            "validation_modules": 1,
-            "validation_interval": 1,
-            "compile_cpu_seconds": 1,
-        }
-        for name, bound in lowest.items():
+        counts = ("modules_per_iteration", "validation_modules", "validation_interval", "compile_cpu_seconds")
+        for name, bound in {**dict.fromkeys(counts, 1), "seed": 0, "iterations": 0}.items():
             if getattr(self, name) < bound:
                 raise ValueError(f"RunSettings.{name}={getattr(self, name)}: must be at least {bound}")
         if not 0 <= self.max_failure_ratio <= 1:
@@ -75,9 +65,6 @@ class RunSettings:
     @property
     def limits(self) -> CompileLimits:
         return CompileLimits(cpu_seconds=self.compile_cpu_seconds)
-
-    def to_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,34 +95,25 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
 
     Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist:
     defaults.gin, which may name an algorithm, the algorithm's shared settings, <algorithm>.gin, and the files of the
-    problem's setting; the user's files; bindings; flags.
+    problem's setting; the user's files; bindings, `CLASS.FIELD=VALUE`; flags.
 
-    Args:
-      given: fields of RunSettings that flags set; they include `problem`.
-      gin_files: the user's files.
-      bindings: `CLASS.FIELD=VALUE`.
-
+    Args: given: fields of RunSettings that flags set; they include `problem`.
     Raises: RunError: the settings are not usable.
     """
     try:
         users = [str(path) for path in gin_files]
-        defaults = own_files(given["problem"], "defaults")
+        defaults = _own_files(given["problem"], "defaults")
         # Twice, because the problem's own files depend on the algorithm, which the user's files may set.
         set_configuration([*defaults, *users], bindings)
         algorithm = algorithm_named(dataclasses.replace(RunSettings(), **given).algorithm)
         names = [*algorithm.shared_settings, algorithm.name]
-        own = [path for name in names for path in own_files(given["problem"], name)]
+        own = [path for name in names for path in _own_files(given["problem"], name)]
         set_configuration([*defaults, *own, *users], bindings)
         run = dataclasses.replace(RunSettings(), **given)
         learner = algorithm_named(run.algorithm).config()
-        return Configurations(
-            run=run,
-            vocabulary=VocabularyConfig(),
-            network=NetworkConfig(),
-            behavioural_cloning=BcConfig(),
-            learner=from_policy(learner) if run.warm_start == "policy" else learner,
-            divergence=DivergenceRules(),
-        )
+        if run.warm_start == "policy":
+            learner = _from_policy(learner)
+        return Configurations(run, VocabularyConfig(), NetworkConfig(), BcConfig(), learner, DivergenceRules())
     except (ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise RunError(
             "--gin_files, --gin_bindings or a flag",
@@ -144,16 +122,16 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
         ) from error
 
 
-def from_policy(learner: Any) -> Any:
-    """The settings `learner` of an algorithm, for a run with --warm_start=FOLDER: `start` and `start_bias` are ignored,
-    and the first update does not overwrite the weights of that policy.
+def _from_policy(learner: Any) -> Any:
+    """An algorithm's settings for --warm_start=FOLDER: without `start` and `start_bias`, and the first update does not
+    overwrite the weights of that policy.
     """
     names = {field.name for field in dataclasses.fields(learner)}
     changed: dict[str, Any] = {"start": {}, "start_bias": 0.0, "first_step": getattr(learner, "step", 1.0)}
     return dataclasses.replace(learner, **{name: value for name, value in changed.items() if name in names})
 
 
-def own_files(problem: str, name: str) -> list[str]:
+def _own_files(problem: str, name: str) -> list[str]:
     """The paths of those of mlgo/problems/<folder>/<name>.gin and <name>+<setting>.gin that exist, for the problem
     <folder>+<setting>.
 

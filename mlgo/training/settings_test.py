@@ -13,16 +13,17 @@ from mlgo.training.settings import configure
 class ConfigurationTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        own = self.folder / "problems" / "made_up"
-        own.mkdir(parents=True)
-        (own / "problem.py").write_text("", encoding="utf-8")
-        (own / "ppo.gin").write_text(
-            "RunSettings.iterations = 1\nRunSettings.seed = 1\nPpoConfig.epochs = 1\n", encoding="utf-8"
-        )
-        (own / "es.gin").write_text("RunSettings.iterations = 5\nEsConfig.pairs = 5\n", encoding="utf-8")
+        self.own = self.folder / "problems" / "made_up"
+        self.own.mkdir(parents=True)
+        self.write("problem.py", "")
+        self.write("ppo.gin", "RunSettings.iterations = 1\nRunSettings.seed = 1\nPpoConfig.epochs = 1\n")
+        self.write("es.gin", "RunSettings.iterations = 5\nEsConfig.pairs = 5\n")
         path = mlgo.problems.__path__
         self.addCleanup(setattr, mlgo.problems, "__path__", path)
         mlgo.problems.__path__ = [*path, str(self.folder / "problems")]
+
+    def write(self, name: str, text: str) -> None:
+        (self.own / name).write_text(text, encoding="utf-8")
 
     def configured(self, text: str = "", bindings=(), **given):
         users = self.folder / "users.gin"
@@ -30,23 +31,24 @@ class ConfigurationTest(unittest.TestCase):
         return configure({"problem": "made_up", **given}, [users], bindings)
 
     def test_what_comes_later_wins(self):
-        found = self.configured()
-        self.assertEqual((found.run.problem, found.run.iterations, found.learner.epochs), ("made_up", 1, 1))
-        found = self.configured("RunSettings.iterations = 2\nPpoConfig.epochs = 2")
-        self.assertEqual((found.run.iterations, found.learner.epochs), (2, 2))
-        found = self.configured("RunSettings.iterations = 2\nPpoConfig.epochs = 2", ["RunSettings.iterations=3"])
-        self.assertEqual((found.run.iterations, found.learner.epochs), (3, 2))
-        self.assertEqual(self.configured("", ["RunSettings.iterations=3"], iterations=4).run.iterations, 4)
+        self.assertEqual(self.configured().run.problem, "made_up")
+        users, bindings = "RunSettings.iterations = 2\nPpoConfig.epochs = 2", ["RunSettings.iterations=3"]
+        for found, iterations, epochs in (
+            (self.configured(), 1, 1),
+            (self.configured(users), 2, 2),
+            (self.configured(users, bindings), 3, 2),
+            (self.configured("", bindings, iterations=4), 4, 1),
+        ):
+            self.assertEqual((found.run.iterations, found.learner.epochs), (iterations, epochs))
 
     def test_the_file_is_that_of_the_algorithm(self):
         for found in (self.configured(algorithm="es"), self.configured("RunSettings.algorithm = 'es'")):
             self.assertEqual((found.run.iterations, found.learner.pairs), (5, 5))
-        self.assertEqual(
-            self.configured(algorithm="dqn").to_json()["dqn"], vars(self.configured(algorithm="dqn").learner)
-        )
+        dqn = self.configured(algorithm="dqn")
+        self.assertEqual(dqn.to_json()["dqn"], vars(dqn.learner))
 
     def test_a_problem_s_setting_may_have_files_too(self):
-        (self.folder / "problems" / "made_up" / "es+quick.gin").write_text("EsConfig.pairs = 2\n", encoding="utf-8")
+        self.write("es+quick.gin", "EsConfig.pairs = 2\n")
         for problem, pairs in (("made_up", 5), ("made_up+quick", 2), ("made_up+other", 5)):
             found = self.configured(problem=problem, algorithm="es")
             self.assertEqual((found.run.iterations, found.learner.pairs), (5, pairs))
@@ -60,14 +62,10 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(dict(found.network.knots), {name: ours[name] for name in ours if name in names})
 
     def test_a_problem_may_have_an_algorithm_of_its_own(self):
-        defaults = self.folder / "problems" / "made_up" / "defaults.gin"
-        defaults.write_text(
-            "RunSettings.algorithm = 'es'\nRunSettings.iterations = 7\nRunSettings.seed = 3", encoding="utf-8"
-        )
+        self.write("defaults.gin", "RunSettings.algorithm = 'es'\nRunSettings.iterations = 7\nRunSettings.seed = 3")
         found = self.configured()
-        self.assertEqual(
-            (found.run.algorithm, found.learner.pairs, found.run.iterations, found.run.seed), ("es", 5, 5, 3)
-        )
+        self.assertEqual((found.run.algorithm, found.run.iterations, found.run.seed), ("es", 5, 3))
+        self.assertEqual(found.learner.pairs, 5)
         self.assertEqual(self.configured(algorithm="ppo").learner.epochs, 1)
         self.assertEqual(self.configured("RunSettings.algorithm = 'ppo'").run.algorithm, "ppo")
 

@@ -1,10 +1,9 @@
 """The closing lines of a training run: results, paths and the next command."""
 
-import dataclasses
 import pathlib
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlgo.evaluation.comparison import Comparison
 from mlgo.evaluation.statistics import percent_text, summarize
@@ -26,11 +25,8 @@ def closing_lines(
 ) -> list[str]:
     """The lines that a run prints at its end.
 
-    Args:
-      comparison: the held-out result, if there is one.
-      seconds: by stage.
-      learned: see TrainingRun.learned.
-      start: the policy that was trained further; None: the training started without one.
+    Args: comparison: the held-out result, if there is one; seconds: by stage; learned: see TrainingRun.learned; start:
+      the policy that was trained further; None: the training started without one.
     """
     items = score_of(problem).compared_items
     lines = ["", *([] if comparison is None else _held_out(comparison, items))]
@@ -97,17 +93,14 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
             lines.append(f"    weighted sum of the scores: {weighted.summary.percent()}")
             lines += [f"    {line}" for line in contribution_sentences(weighted, what)] if name == "policy" else []
         if what == "functions" and (unseen := comparison.unseen[name]) is not None:
-            lines.append(
-                f"    of these, {unseen.functions} functions whose name training never met: {unseen.percent()}"
-            )
+            count = f"{unseen.functions} functions whose name training never met"
+            lines.append(f"    of these, {count}: {unseen.percent()}")
     lines.append(f"  {_judgement(comparison, what)}")
     if comparison.failed:
         names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
         lines.append(f"  excluded because they failed: {names}")
-        if lost := [name for name, why in comparison.failed.items() if "policy: " in why and "default: " not in why]:
-            lines.append(
-                f"  {len(lost)} of these compile by default and not with the policy; the score leaves that out"
-            )
+        if lost := sum("policy: " in why and "default: " not in why for why in comparison.failed.values()):
+            lines.append(f"  {lost} of these compile by default and not with the policy; the score leaves that out")
     if comparison.unmatched:
         lines.append(f"  excluded because a side had no decision in them: {comparison.unmatched} {what}")
     return lines
@@ -132,9 +125,8 @@ def _judgement(comparison: Comparison, what: str) -> str:
 _SEED = 1
 
 
-@dataclasses.dataclass(frozen=True)
-class AgainstStart:
-    """Attributes: is_better: whether to offer the trained policy rather than the start; sentence: for the user."""
+class AgainstStart(NamedTuple):
+    """Whether to offer the trained policy rather than the start, and a sentence for the user."""
 
     is_better: bool
     sentence: str
@@ -161,22 +153,21 @@ def against_start(
 
 def _judged(found: Verdict, name: str) -> AgainstStart:
     """A difference that is not shown is told by the sign of the first measure."""
-    is_lower = found.evidence[0].ratio < 1.0
+    is_better, said = True, "Not shown to be better"
     if found.claim is Claim.BETTER:
-        return AgainstStart(True, f"Better than {name}: {found.sentence()}.")
-    if found.claim in (Claim.WORSE, Claim.DISAGREEING) or not is_lower:
-        return AgainstStart(False, f"No better than {name}: {found.sentence()}.")
-    return AgainstStart(True, f"Not shown to be better than {name}: {found.sentence()}.")
+        said = "Better"
+    elif found.claim in (Claim.WORSE, Claim.DISAGREEING) or found.evidence[0].ratio >= 1.0:
+        is_better, said = False, "No better"
+    return AgainstStart(is_better, f"{said} than {name}: {found.sentence()}.")
 
 
 def _paired(comparison: Comparison, unit: str) -> Verdict:
     """The verdict on the policy against the start, paired by row."""
     ratios: dict[str, list[float]] = {}
+    pairs = []
     for row in comparison.rows:
         ratios.setdefault(row.module, []).append(row.ratios["policy"] / row.ratios["warm_start"])
-    pairs = [
-        ScorePair(row.module, row.function, row.scores["warm_start"], row.scores["policy"]) for row in comparison.rows
-    ]
+        pairs.append(ScorePair(row.module, row.function, row.scores["warm_start"], row.scores["policy"]))
     adds_up = all(score >= 0.0 for pair in pairs for score in (pair.default, pair.found))
     sums = weighted_sum(pairs, _SEED, comparison.larger_is_better) if adds_up else None
     return corpus_verdict(unit, summarize(ratios, _SEED), sums)

@@ -4,10 +4,11 @@ Problem.decides_after_optimiser and RunSettings.warm_start determine which stage
 """
 
 import dataclasses
+import functools
 import importlib
 import pathlib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlgo.compiler.executor import Executor
@@ -16,6 +17,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.evaluation.comparison import Comparison, compare
 from mlgo.evaluation.sides import DEFAULT
+from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.directory import load_policy
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import load_problem
@@ -36,14 +38,19 @@ from mlgo.training.growth import LEARNING
 from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
 from mlgo.training.settings import Configurations
 
+#: Fills the folder of a stage, and returns the summary of its manifest.
+Work = Callable[[pathlib.Path], Mapping[str, Any]]
+
 
 @dataclasses.dataclass(frozen=True)
-class PreparedCorpus:
-    """One of the two corpora as it is compiled."""
+class TracedCorpus:
+    """One of the two corpora as it is compiled, and the compiler's default over it."""
 
     corpus: Corpus  #: optimised if the problem's decisions come after the optimiser.
     digest: str
     not_optimised: Mapping[str, str]  #: module name -> kind of failure of the modules that could not be optimised.
+    trace: Trace
+    traced: Manifest
 
 
 class TrainingRun:
@@ -88,31 +95,28 @@ class TrainingRun:
 
     def _run(self) -> Comparison | None:
         corpora = self._check()
-        prepared, traces = {}, {}
-        for name, corpus in corpora.by_part.items():
-            prepared[name] = self._prepare(name, corpus)
-            traces[name] = self._trace(name, prepared[name])
-        modules = split_modules(
-            traces["train"][0].traced, corpora, self._configurations.run, self._inputs, self._unseen_by_start()
-        )
+        parts = {name: self._traced(name, corpus) for name, corpus in corpora.by_part.items()}
+        train, held_out = parts["train"], parts.get("held_out")
+        settings, unseen = self._configurations.run, self._unseen_by_start()
+        modules = split_modules(train.trace.traced, corpora, settings, self._inputs, unseen)
         tell(modules.describe())
-        start = self._start(traces["train"], modules)
-        learned = self._learn(prepared["train"].corpus, traces["train"], modules, start)
+        start = self._start(train, modules)
+        learned = self._learn(train, modules, start)
         self.learned = learned.summary
         exported = self._export(start, learned)
-        comparison = self._evaluate(prepared["held_out"], traces, start, exported) if "held_out" in prepared else None
+        comparison = None if held_out is None else self._evaluate(train, held_out, start, exported)
         training = {
             **self._identity,
             "split": modules.to_json(),
-            "not_optimised": {name: dict(part.not_optimised) for name, part in prepared.items()},
-            "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
+            "not_optimised": {name: dict(part.not_optimised) for name, part in parts.items()},
+            "trace": {name: dict(part.traced.summary) for name, part in parts.items()},
             "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
             "learning": dict(learned.summary),
             "held_out": comparison and {**comparison.to_json(), "left_out_as_equal": dict(modules.equal)},
         }
         export.write_results(self._folder.results, comparison, self.problem, training)
         self._folder.remove_work()
-        growth.finish(self._out)
+        growth.finish(self._inputs.output)
         return comparison
 
     def _unseen_by_start(self) -> frozenset[str] | None:
@@ -130,10 +134,6 @@ class TrainingRun:
         assert self._opened is not None, "no stage runs before the checks"
         return self._opened
 
-    @property
-    def _out(self) -> pathlib.Path:
-        return self._inputs.output
-
     def _check(self) -> RunCorpora:
         inputs, settings = self._inputs, self._configurations.run
         opened = open_corpora(inputs, self.problem)
@@ -142,118 +142,93 @@ class TrainingRun:
             tell_properties(corpus, tell)
         if inputs.vocabulary is not None:
             input_checks.check_vocabulary(inputs.vocabulary, self.problem)
-        self._opened = RunFolder(self._out)
-        input_checks.check_disk_space(self._out, list(corpora.values()))
+        self._opened = RunFolder(self._inputs.output)
+        input_checks.check_disk_space(self._inputs.output, list(corpora.values()))
         check_compiler(inputs.clang, self.problem)
         if self.problem.is_stock:
             tell("the compiler does not name call sites: every decision is credited with the bytes of its module")
-        if not (self._out / run_folder.CONFIGURATION_NAME).exists():
+        if not (self._inputs.output / run_folder.CONFIGURATION_NAME).exists():
             input_checks.check_modules(corpora["train"], self._setup)
         self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
-        resumed = self._folder.claim(self._identity, growth.prepare(self._out, self._identity))
-        self._compile_cache = CompileCache(inputs.cache, self._compiled_by())
+        resumed = self._folder.claim(self._identity, growth.prepare(self._inputs.output, self._identity))
+        compiled_by = {"problem": self.problem.name, "compile_cpu_seconds": settings.compile_cpu_seconds}
+        self._compile_cache = CompileCache(inputs.cache, {**self._tools(), **compiled_by})
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
         tell(
-            f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm},"
+            f"{'continuing' if resumed else 'run'} in {inputs.output}: {settings.problem} by {settings.algorithm},"
             f" {counts} modules, seed {settings.seed}"
         )
         return RunCorpora(corpora, opened.equal)
-
-    def _compile_configuration(self) -> dict[str, Any]:
-        settings = self._configurations.run
-        return {
-            "problem": settings.problem,
-            "compile_cpu_seconds": settings.compile_cpu_seconds,
-            "max_failure_ratio": settings.max_failure_ratio,
-        }
-
-    def _compiled_by(self) -> dict[str, Any]:
-        """The inputs of every compile besides its module and the policy."""
-        return {
-            **self._tools(),
-            "problem": self.problem.name,
-            "compile_cpu_seconds": self._configurations.run.compile_cpu_seconds,
-        }
-
-    def _compiled(self, digest: str) -> dict[str, str]:
-        """The inputs of a stage that compiles the corpus with this digest."""
-        return {"corpus": digest, **self._tools()}
 
     def _tools(self) -> dict[str, str]:
         inputs = self._identity["inputs"]
         return {name: inputs[name] for name in ("clang", *ESTIMATION_INPUTS) if name in inputs}
 
-    def _prepare(self, part: str, corpus: Corpus) -> PreparedCorpus:
-        if not self.problem.decides_after_optimiser:
-            return PreparedCorpus(corpus, corpus.digest, {})
-        name = f"optimised/{part}"
-        manifest = self._folder.stage(
-            name,
-            self._compiled(corpus.digest),
-            self._compile_configuration(),
-            lambda folder: self._compile_cache.optimised(
-                folder, corpus, lambda: optimise_corpus(folder, corpus, self._setup, name)
-            ),
-        )
-        optimised = Corpus.load(self._out / name, corpus.allowed_options)
-        return PreparedCorpus(optimised, manifest.digest, manifest.summary["failed"])
+    def _compile_stage(
+        self, name: str, digest: str, work: Work, root: pathlib.Path | None = None, **further: str
+    ) -> Manifest:
+        """A stage that compiles the corpus with this digest. Args: further: inputs."""
+        inputs = {"corpus": digest, **self._tools(), **further}
+        settings = dataclasses.asdict(self._configurations.run)
+        configuration = {name: settings[name] for name in ("problem", "compile_cpu_seconds", "max_failure_ratio")}
+        return self._folder.stage(name, inputs, configuration, work, root)
 
-    def _trace(self, part: str, prepared: PreparedCorpus) -> tuple[Trace, Manifest]:
-        name = f"trace/{part}"
-        manifest = self._folder.stage(
-            name,
-            self._compiled(prepared.digest),
-            self._compile_configuration(),
-            lambda folder: self._compile_cache.traced(
-                folder, prepared.corpus, None, True, lambda: trace_corpus(folder, prepared.corpus, self._setup, name)
-            ),
-        )
-        return Trace.load(self._out / name, prepared.corpus), manifest
+    def _traced(self, part: str, corpus: Corpus) -> TracedCorpus:
+        cache, digest, failed = self._compile_cache, corpus.digest, {}
+        if self.problem.decides_after_optimiser:
+            name, given = f"optimised/{part}", corpus
 
-    def _start(self, traced: tuple[Trace, Manifest], modules: ModuleSplit) -> Manifest:
+            def optimise(folder: pathlib.Path) -> Mapping[str, Any]:
+                return cache.optimised(folder, given, lambda: optimise_corpus(folder, given, self._setup, name))
+
+            manifest = self._compile_stage(name, digest, optimise)
+            corpus = Corpus.load(self._inputs.output / name, given.allowed_options)
+            digest, failed = manifest.digest, manifest.summary["failed"]
+        title = f"trace/{part}"
+        traced = self._compile_stage(title, digest, lambda folder: self._trace(folder, corpus, title))
+        return TracedCorpus(corpus, digest, failed, Trace.load(self._inputs.output / title, corpus), traced)
+
+    def _trace(
+        self, folder: pathlib.Path, corpus: Corpus, title: str, policy: tuple[pathlib.Path, str] | None = None
+    ) -> Mapping[str, Any]:
+        """Args: policy: model and digest of a policy, whose decisions are not kept; None: the default."""
+        (model, digest), keeps = policy or (None, None), policy is None
+        work = functools.partial(trace_corpus, folder, corpus, self._setup, title, model, keeps)
+        return self._compile_cache.traced(folder, corpus, digest, keeps, work)
+
+    def _start(self, train: TracedCorpus, modules: ModuleSplit) -> Manifest:
         configurations, settings = self._configurations, self._configurations.run
-        configuration = {"seed": settings.seed, "warm_start": settings.warm_start}
+        configuration: dict[str, Any] = {"seed": settings.seed, "warm_start": settings.warm_start}
+
+        def stage(inputs: Mapping[str, str], work: Work) -> Manifest:
+            return self._folder.stage("warm_start", inputs, configuration, work)
+
         if (policy := self._inputs.policy) is not None:
             inputs = {"policy": self._identity["inputs"]["policy"]}
-            return self._folder.stage(
-                "warm_start",
-                inputs,
-                configuration,
-                lambda folder: warm_start.start_from_policy(folder, policy, self.problem),
-            )
+            return stage(inputs, lambda folder: warm_start.start_from_policy(folder, policy, self.problem))
         vocabulary, digest = vocabulary_of(
-            self._folder, self._inputs.vocabulary, traced[0], traced[1], self.problem, configurations
+            self._folder, self._inputs.vocabulary, train.trace, train.traced, self.problem, configurations
         )
         configuration["network"] = dataclasses.asdict(configurations.network)
+        inputs = {"vocabulary": digest}
         if settings.warm_start == "none":
-            return self._folder.stage(
-                "warm_start",
-                {"vocabulary": digest},
-                configuration,
-                lambda folder: warm_start.start_randomly(folder, vocabulary, self.problem, configurations),
-            )
-        manifest = self._folder.stage(
-            "warm_start",
-            {"trace": traced[1].digest, "vocabulary": digest},
-            {
-                **configuration,
-                "validation_modules": settings.validation_modules,
-                "behavioural_cloning": dataclasses.asdict(configurations.behavioural_cloning),
-            },
-            lambda folder: self._cloned(folder, traced[0], modules.train, vocabulary),
-        )
+            start = warm_start.start_randomly
+            return stage(inputs, lambda folder: start(folder, vocabulary, self.problem, configurations))
+        configuration["validation_modules"] = settings.validation_modules
+        configuration["behavioural_cloning"] = dataclasses.asdict(configurations.behavioural_cloning)
+
+        def clone(folder: pathlib.Path) -> Mapping[str, Any]:
+            self._start_tensorflow("mlgo.learning.behavioural_cloning")
+            clone = warm_start.clone_default
+            return clone(folder, train.trace, modules.train, vocabulary, self.problem, configurations)
+
+        manifest = stage({"trace": train.traced.digest, **inputs}, clone)
         summary = manifest.summary
         tell(
             f"warm start: repeats {summary['validation_accuracy']:.1%} of the default's decisions in functions it was"
             f" not trained on (always the same one: {summary['majority_accuracy']:.1%})"
         )
         return manifest
-
-    def _cloned(
-        self, folder: pathlib.Path, trace: Trace, training: Sequence[str], vocabulary: pathlib.Path
-    ) -> Mapping[str, Any]:
-        self._start_tensorflow("mlgo.learning.behavioural_cloning")
-        return warm_start.clone_default(folder, trace, training, vocabulary, self.problem, self._configurations)
 
     @staticmethod
     def _start_tensorflow(module: str) -> types.ModuleType:
@@ -266,107 +241,68 @@ class TrainingRun:
             determinism.configure_tensorflow()
         return found
 
-    def _learn(self, corpus: Corpus, traced: tuple[Trace, Manifest], modules: ModuleSplit, start: Manifest) -> Manifest:
-        configurations = self._configurations
+    def _first_network(self) -> PolicyNetwork:
+        return warm_start.load_start(self._inputs.output / "warm_start")
+
+    def _learn(self, train: TracedCorpus, modules: ModuleSplit, start: Manifest) -> Manifest:
+        configurations, results = self._configurations, self._folder.results
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             loop = self._start_tensorflow("mlgo.training.learning_loop")
-            inputs = loop.LearningInputs(
-                corpus.select(list(modules.train)),
-                corpus.select(list(modules.validation)),
-                traced[0].records,
-                self._setup,
-                [load_any_policy(folder, self.problem)[0] for folder in self._inputs.imitated],
-            )
-            return loop.LearningLoop(
-                folder,
-                warm_start.load_start(self._out / "warm_start"),
-                inputs,
-                configurations,
-                self._folder.work,
-                figures.Metrics(self._out, self._folder.results),
-            ).run()
+            parts = [train.corpus.select(list(names)) for names in (modules.train, modules.validation)]
+            imitated = [load_any_policy(folder, self.problem)[0] for folder in self._inputs.imitated]
+            inputs = loop.LearningInputs(*parts, train.trace.records, self._setup, imitated)
+            metrics = figures.Metrics(self._inputs.output, results)
+            first = self._first_network()
+            return loop.LearningLoop(folder, first, inputs, configurations, self._folder.work, metrics).run()
 
-        inputs = {"trace": traced[1].digest, "warm_start": start.digest, **self._tools()}
-        configuration = {
-            "imitated": self._identity["inputs"]["imitated"],
-            "run": configurations.run.to_json(),
-            "divergence": dataclasses.asdict(configurations.divergence),
-            configurations.run.algorithm: dataclasses.asdict(configurations.learner),
-        }
-
-        results = self._folder.results
+        inputs = {"trace": train.traced.digest, "warm_start": start.digest, **self._tools()}
+        of_all = configurations.to_json()
+        configuration = {name: of_all[name] for name in ("run", "divergence", configurations.run.algorithm)}
+        configuration["imitated"] = self._identity["inputs"]["imitated"]
         return self._folder.stage(LEARNING, inputs, configuration, work, results, growth.extends)
 
     def _export(self, start: Manifest, learned: Manifest) -> Manifest:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             self._start_tensorflow("mlgo.policy.saved_model")
-            candidate = validation.Candidate(learned.summary["chosen_iteration"], learned.summary["validation_ratio"])
-            template = warm_start.load_start(self._out / "warm_start")
-            network = validation.candidate_network(self._folder.results / LEARNING, candidate, template)
+            iteration = learned.summary["chosen_iteration"]
+            learning = self._folder.results / LEARNING
+            network = validation.candidate_network(learning, iteration, self._first_network())
             with quiet_libraries():
                 export.export_policy(folder, network, self.problem)
-            return {"iteration": candidate.iteration}
+            return {"iteration": iteration}
 
         inputs = {"warm_start": start.digest, "learning": learned.digest}
         return self._folder.stage("export", inputs, {}, work, self._folder.results)
 
-    def _evaluate(
-        self,
-        held_out: PreparedCorpus,
-        traces: Mapping[str, tuple[Trace, Manifest]],
-        start: Manifest,
-        exported: Manifest,
-    ) -> Comparison:
-        configuration = self._compile_configuration()
+    def _evaluate(self, train: TracedCorpus, held_out: TracedCorpus, start: Manifest, exported: Manifest) -> Comparison:
+        folder, corpus = self._folder, held_out.corpus
 
-        def work_warm_start(folder: pathlib.Path) -> Mapping[str, Any]:
+        def work_warm_start(stage: pathlib.Path) -> Mapping[str, Any]:
             collection = self._start_tensorflow("mlgo.policy.collection")
-            models = collection.CollectionPolicy(self.problem, self._folder.work)
+            models = collection.CollectionPolicy(self.problem, folder.work)
             with quiet_libraries():
-                model_dir = models.write(
-                    warm_start.load_start(self._out / "warm_start"), "warm_start", exploration_seed=None
-                )
-            return self._score(folder, held_out, "held-out, warm start", model_dir, start.digest)
+                model = models.write(self._first_network(), "warm_start", exploration_seed=None)
+            return self._trace(stage, corpus, "held-out, warm start", (model, start.digest))
 
-        def work_policy(folder: pathlib.Path) -> Mapping[str, Any]:
-            model_dir = self._folder.results / "export" / export.TFLITE_NAME
-            return self._score(folder, held_out, "held-out, policy", model_dir, exported.digest)
+        def work_policy(stage: pathlib.Path) -> Mapping[str, Any]:
+            model = folder.results / "export" / export.TFLITE_NAME
+            return self._trace(stage, corpus, "held-out, policy", (model, exported.digest))
 
-        folder = self._folder
         stages = {
             "warm_start": (start, folder.path, work_warm_start),
             "policy": (exported, folder.results, work_policy),
         }
-        if self._configurations.run.warm_start == "none":
+        settings, score = self._configurations.run, score_of(self.problem)
+        if settings.warm_start == "none":
             # Random weights are not a useful comparison.
             del stages["warm_start"]
-        policies = {}
-        for name, (policy, below, work) in stages.items():
-            inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
-            folder.stage(f"held_out/{name}", inputs, configuration, work, below)
-            policies[name] = Trace.load(below / "held_out" / name, held_out.corpus).records
-        default = traces["held_out"][0].records
-        settings, score = self._configurations.run, score_of(self.problem)
+        default = held_out.trace.records
+        sides = {DEFAULT: default}
+        for name, (policy, root, work) in stages.items():
+            self._compile_stage(f"held_out/{name}", held_out.digest, work, root, policy=policy.digest)
+            sides[name] = Trace.load(root / "held_out" / name, corpus).records
         corpus_score = score.for_corpus({name: record.functions for name, record in default.items()}, settings.reward)
-        seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)
-        return compare(
-            {DEFAULT: default, **policies},
-            corpus_score.comparison_rows,
-            score.ratio,
-            settings.seed,
-            seen,
-            score.larger_is_better,
-        )
-
-    def _score(
-        self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str
-    ) -> Mapping[str, Any]:
-        """The work of a held-out stage; `policy` is the digest of the model in `model_dir`."""
-        return self._compile_cache.traced(
-            folder,
-            part.corpus,
-            policy,
-            False,
-            lambda: trace_corpus(folder, part.corpus, self._setup, title, model_dir, keep_decisions=False),
-        )
+        seen = frozenset(name for record in train.trace.records.values() for name in record.functions if name)
+        rows, larger = corpus_score.comparison_rows, score.larger_is_better
+        return compare(sides, rows, score.ratio, settings.seed, seen, larger)

@@ -9,9 +9,7 @@ The weights of all but the best candidates are deleted, so that a long run does 
 import dataclasses
 import pathlib
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from mlgo.compiler.request import CompileFailure
 from mlgo.evaluation.statistics import summarize_modules
@@ -27,8 +25,7 @@ from mlgo.training.settings import RunSettings
 _CANDIDATES = "candidates"
 
 
-@dataclasses.dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Weights that have learned from so many iterations, and their mean ratio; below 1 beats the default."""
 
     iteration: int
@@ -40,8 +37,6 @@ class Validation:
 
     A run goes on with more iterations as one that began with so many. Only its last validation depends on the number:
     the best of the validations that runs of any length do is therefore kept beside the best of all.
-
-    Args: records: receives the figures; it has dropped those of validations that this run does not do.
     """
 
     def __init__(self, folder: pathlib.Path, scoring: Scoring, settings: RunSettings, records: LearningRecords):
@@ -75,9 +70,8 @@ class Validation:
                 improvements[job.module.name] = found
         if self._left_out is None:
             self._left_out = frozenset(failures.failed)
-        improvements = {name: found for name, found in improvements.items() if name not in self._left_out}
-        summary = summarize_modules(improvements, self._settings.seed)
-        if summary is None:
+        compared = {name: found for name, found in improvements.items() if name not in self._left_out}
+        if (summary := summarize_modules(compared, self._settings.seed)) is None:
             wrong = f"none of {len(jobs)} modules could be compared"
             remedy = "Give a corpus of more modules, or raise --validation_modules"
             raise RunError(title, wrong, remedy, ExitCode.NOTHING_PRODUCED)
@@ -131,11 +125,10 @@ def choose(candidates: Sequence[Candidate]) -> Candidate:
     return min(candidates, key=lambda candidate: (candidate.ratio, candidate.iteration))
 
 
-def candidate_network(folder: pathlib.Path, candidate: Candidate, template: PolicyNetwork) -> PolicyNetwork:
-    """The network of `candidate`, normalised as `template`. Raises: RunError: its weights are missing or damaged."""
-    loaded = checkpoint.load_checkpoint(folder / _CANDIDATES, f"{candidate.iteration:05}")
+def candidate_network(folder: pathlib.Path, iteration: int, template: PolicyNetwork) -> PolicyNetwork:
+    """The saved network, normalised as `template`. Raises: RunError: its weights are missing or damaged."""
+    loaded = checkpoint.load_checkpoint(folder / _CANDIDATES, f"{iteration:05}")
     if loaded is None:
         remedy = "Delete the folder and run the same command again"
-        raise RunError(f"weights of iteration {candidate.iteration} in {folder}", "are absent", remedy)
-    arrays: dict[str, np.ndarray] = loaded[0]
-    return template.with_weights(arrays)
+        raise RunError(f"weights of iteration {iteration} in {folder}", "are absent", remedy)
+    return template.with_weights(loaded[0])

@@ -1,4 +1,4 @@
-"""Candidates: saved weights come back, and the lowest ratio is chosen."""
+"""Candidates: saved weights come back, and the lowest ratio is chosen; figures: a resumed run drops what it repeats."""
 
 import pathlib
 import tempfile
@@ -9,7 +9,7 @@ from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import RunError
 from mlgo.training import validation
-from mlgo.training.learning_records import LearningRecords
+from mlgo.training.learning_records import LearningRecords, read_records
 from mlgo.training.validation import Candidate
 
 
@@ -31,7 +31,7 @@ class CandidatesTest(unittest.TestCase):
             records.add_validation({"iteration": iteration, "geometric_mean": 1.0 - iteration / 10})
         found = validation.read_candidates(self.folder)
         self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
-        network = validation.candidate_network(self.folder, found[1], template=networks[1])
+        network = validation.candidate_network(self.folder, 2, template=networks[1])
         self.assertEqual(digest_of(network.weights), digest_of(networks[2].weights))
         for changed, message in (
             ({"iteration": "1"}, "'iteration' that is not an integer"),
@@ -42,7 +42,7 @@ class CandidatesTest(unittest.TestCase):
                 validation.read_candidates(self.folder)
             (self.folder / "validations.jsonl").unlink()
         with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
-            validation.candidate_network(self.folder, Candidate(3, 0.7), template=networks[1])
+            validation.candidate_network(self.folder, 3, template=networks[1])
 
     def test_only_the_best_weights_stay(self):
         network = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
@@ -52,7 +52,27 @@ class CandidatesTest(unittest.TestCase):
         (self.folder / "candidates" / "00124-0123456789abcdef.npz").write_bytes(b"arrays")
         validation.keep_only(self.folder, [Candidate(12, 0.9), Candidate(120, 0.8)])
         self.assertEqual(len(list((self.folder / "candidates").iterdir())), 4)
-        validation.candidate_network(self.folder, Candidate(12, 0.9), template=network)
+        validation.candidate_network(self.folder, 12, template=network)
+
+    def test_what_came_after_the_checkpoint_is_dropped(self):
+        records = LearningRecords(self.folder, 0)
+        self.assertIsNone(records.last_validated)
+        for number in range(3):
+            records.add_validation({"iteration": number})
+            records.add_iteration({"iteration": number, "kl": 0.5})
+        # The process was killed before the checkpoint after iteration 1.
+        resumed = LearningRecords(self.folder, 1)
+        iterations, validations = read_records(self.folder)
+        self.assertEqual(iterations, [{"iteration": 0, "kl": 0.5}])
+        self.assertEqual([record["iteration"] for record in validations], [0, 1])
+        self.assertEqual(resumed.last_validated, 1)
+
+    def test_two_files_whatever_the_number_of_iterations(self):
+        records = LearningRecords(self.folder, 0)
+        for number in range(50):
+            records.add_validation({"iteration": number})
+            records.add_iteration({"iteration": number})
+        self.assertEqual(len(list(self.folder.rglob("*"))), 2)
 
 
 if __name__ == "__main__":

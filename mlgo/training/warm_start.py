@@ -3,6 +3,7 @@
 The stage leaves a checkpoint `result` and the normaliser of these weights, `normalizer.json`, in its folder.
 """
 
+import contextlib
 import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -48,18 +49,11 @@ def clone_default(
     observations = concatenate(packed(trace, names, network.normalizer, problem, seed))
     done = checkpoint.load_checkpoint(folder / "epochs", "behavioural_cloning")
     shown = progress.start("warm start", config.epochs, "epochs", done=len(done[1]["epochs"]) if done else 0)
-    try:
+    with contextlib.closing(shown):
         result = train_bc(network, observations, seed, config, folder / "epochs", shown)
-    finally:
-        shown.close()
-    figures = {
-        "epochs": [dataclasses.asdict(epoch) for epoch in result.epochs],
-        "best_epoch": result.best_epoch,
-        "training_decisions": result.training_decisions,
-        "validation_decisions": result.validation_decisions,
-        "validation_accuracy": result.validation_accuracy,
-        "majority_accuracy": result.majority_accuracy,
-    }
+    figures = {name: value for name, value in vars(result).items() if name != "network"}
+    figures["epochs"] = [dataclasses.asdict(epoch) for epoch in result.epochs]
+    figures["validation_accuracy"] = result.validation_accuracy
     return _keep(folder, result.network, {"from": "bc", **figures})
 
 
@@ -69,7 +63,6 @@ def packed(
     """The decisions in modules `names` of `trace`, packed for a network with this normaliser, by module.
 
     Of more than MOST_DECISIONS, about so many: each with the same probability, drawn from (seed, index of the module).
-    Modules of which none is drawn are left out.
     """
     share = MOST_DECISIONS / max(1, sum(trace.records[name].decisions for name in names))
     found = []
