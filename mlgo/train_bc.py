@@ -19,7 +19,7 @@ from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.trace.finished import open_trace
-from mlgo.training.cloning_run import clone_trace
+from mlgo.training.warm_start import clone_trace
 
 FLAGS = flags.FLAGS
 

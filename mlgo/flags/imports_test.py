@@ -7,7 +7,7 @@ import unittest
 _CHECK = """
 import sys
 sys.path[:] = {path!r}
-import mlgo.flags.training, mlgo.flags.measuring, mlgo.training.cloning_run
+import mlgo.flags.training, mlgo.flags.measuring, mlgo.training.warm_start
 print(sorted({{"tensorflow", "tf_agents", "ray"}} & set(sys.modules)))
 """
 

@@ -270,14 +270,12 @@ class Cloner:
         return loss, tf.reduce_mean(tf.cast(tf.gather(logits, chosen) >= best, tf.float32))
 
     def _of_binary(self, logits, observation, outputs):
-        del observation
         targets = (1 - self._smoothing) * outputs + self._smoothing / 2
         # Not sigmoid_cross_entropy_with_logits: its gradient is a Reciprocal (optimizer.py, APPROXIMATE).
         loss = tf.reduce_mean(tf.nn.softplus(logits) - targets * logits)
         return loss, tf.reduce_mean(tf.cast((logits > 0) == (outputs > 0), tf.float32))
 
     def _of_continuous(self, logits, observation, outputs):
-        del observation
         # Neighbours in a minibatch are pairs as good as any.
         alike = tf.sign(logits[1:] - logits[:-1]) == tf.sign(outputs[1:] - outputs[:-1])
         return tf.reduce_mean(tf.square(logits - outputs)) / 2, tf.reduce_mean(tf.cast(alike, tf.float32))

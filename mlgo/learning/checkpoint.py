@@ -47,9 +47,8 @@ def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def decode_arrays(content: bytes, what: str, remedy: str = _REMEDY) -> dict[str, np.ndarray]:
-    """The inverse of `encode_arrays`. No size that the archive states is trusted: arrays are not compressed.
-
-    Args: what: the source, for messages. Raises: RunError: not an archive of plain arrays.
+    """The inverse of `encode_arrays`. No size that the archive states is trusted: arrays are not compressed. Args:
+    what: the source, for messages. Raises: RunError: not an archive of plain arrays.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

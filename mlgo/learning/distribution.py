@@ -23,10 +23,9 @@ def decision_distribution(
     deviation: float,
     highest: float | None,
 ) -> tfp.distributions.Distribution:
-    """The distribution of B decisions; its values are `Observations.chosen_values`.
-
-    Args: logits: float32 [M]; row_observation: int32 [M], sorted, in 0 .. B - 1; deviation, highest: of the noise and
-      of the answers of continuous decisions.
+    """The distribution of B decisions; its values are `Observations.chosen_values`. Args: logits: float32 [M];
+    row_observation: int32 [M], sorted, in 0 .. B - 1; deviation, highest: of the noise and of the answers of continuous
+    decisions.
     """
     if kind == "categorical":
         return RowDistribution(logits, row_observation, batch)

@@ -1,6 +1,4 @@
-"""Divergence: each condition is found in metrics, said in a sentence, and answered as the user wants where that can
-help.
-"""
+"""Divergence: each condition is found in metrics, said in a sentence, and answered as the user wants if that helps."""
 
 import unittest
 
@@ -23,46 +21,47 @@ _HEALTHY = {"entropy": 0.3, "return_deviation": 0.1, "kl": 0.01}
 
 
 class JudgeTest(unittest.TestCase):
+    def assert_found(self, history, kind: Divergence, message: str) -> None:
+        found = judge(history, _RULES)
+        assert found is not None
+        self.assertEqual(found.kind, kind)
+        self.assertRegex(str(found), message)
+
     def test_healthy_metrics_are_nothing_to_worry_about(self):
-        self.assertIsNone(judge([], _RULES))
-        self.assertIsNone(judge([_HEALTHY] * 5, _RULES))
-        self.assertIsNone(judge([{"decisions": 7.0}] * 5, _RULES))
+        for history in ([], [_HEALTHY] * 5, [{"decisions": 7.0}] * 5):
+            self.assertIsNone(judge(history, _RULES))
 
     def test_metrics_that_are_not_finite(self):
-        found = judge([_HEALTHY, _HEALTHY | {"kl": float("nan")}], _RULES)
-        assert found is not None
-        self.assertEqual(found.kind, Divergence.NOT_FINITE)
-        self.assertRegex(str(found), "iteration 1: its kl is nan. Resume with a smaller learning rate")
+        message = "iteration 1: its kl is nan. Resume with a smaller learning rate"
+        self.assert_found([_HEALTHY, _HEALTHY | {"kl": float("nan")}], Divergence.NOT_FINITE, message)
 
     def test_collapsed_entropy_takes_patience(self):
         collapsed = _HEALTHY | {"entropy": 1e-5}
-        self.assertIsNone(judge([_HEALTHY, collapsed], _RULES))
-        self.assertIsNone(judge([collapsed], _RULES))
-        found = judge([collapsed, collapsed], _RULES)
-        assert found is not None
-        self.assertEqual(found.kind, Divergence.COLLAPSED_ENTROPY)
-        self.assertRegex(str(found), "iteration 1: the entropy of decisions is 1e-05, for 2 iterations below 0.001")
+        for history in ([_HEALTHY, collapsed], [collapsed]):
+            self.assertIsNone(judge(history, _RULES))
+        message = "iteration 1: the entropy of decisions is 1e-05, for 2 iterations below 0.001"
+        self.assert_found([collapsed, collapsed], Divergence.COLLAPSED_ENTROPY, message)
 
     def test_equal_returns_of_decisions_and_of_candidates(self):
+        message = "all returns have been equal for 2 iterations"
         for name in ("return_deviation", "improvement_deviation"):
-            found = judge([{name: 0.0}, {name: 1e-9}], _RULES)
-            assert found is not None
-            self.assertEqual(found.kind, Divergence.EQUAL_RETURNS)
-            self.assertRegex(str(found), "all returns have been equal for 2 iterations")
+            self.assert_found([{name: 0.0}, {name: 1e-9}], Divergence.EQUAL_RETURNS, message)
             self.assertIsNone(judge([{name: 0.0}, {name: 0.1}], _RULES))
 
 
 class AnswerTest(unittest.TestCase):
     def test_stop_or_roll_back(self):
-        def answer(kind, wanted, rollbacks=0):
-            return answer_to(DivergenceError(kind, "here", "wrong", "remedy"), wanted, rollbacks, _RULES)
-
-        self.assertEqual(answer(Divergence.EXPLODED, OnDivergence.STOP), OnDivergence.STOP)
-        self.assertEqual(answer(Divergence.EXPLODED, OnDivergence.ROLL_BACK), OnDivergence.ROLL_BACK)
-        self.assertEqual(answer(Divergence.NOT_FINITE, OnDivergence.ROLL_BACK, 2), OnDivergence.ROLL_BACK)
-        self.assertEqual(answer(Divergence.NOT_FINITE, OnDivergence.ROLL_BACK, 3), OnDivergence.STOP)
-        for kind in (Divergence.COLLAPSED_ENTROPY, Divergence.EQUAL_RETURNS):
-            self.assertEqual(answer(kind, OnDivergence.ROLL_BACK), OnDivergence.STOP)
+        stop, back = OnDivergence.STOP, OnDivergence.ROLL_BACK
+        for kind, wanted, rollbacks, answer in (
+            (Divergence.EXPLODED, stop, 0, stop),
+            (Divergence.EXPLODED, back, 0, back),
+            (Divergence.NOT_FINITE, back, 2, back),
+            (Divergence.NOT_FINITE, back, 3, stop),
+            (Divergence.COLLAPSED_ENTROPY, back, 0, stop),
+            (Divergence.EQUAL_RETURNS, back, 0, stop),
+        ):
+            error = DivergenceError(kind, "here", "wrong", "remedy")
+            self.assertEqual(answer_to(error, wanted, rollbacks, _RULES), answer)
 
     def test_a_rollback_slows_any_learner(self):
         config = PpoConfig(learning_rate=1e-3)

@@ -14,13 +14,9 @@ from mlgo.run.exit_codes import RunError
 
 def _network(seed: int, scale: float = 1.0, normalizer=None):
     network = initial_network(normalizer or synthetic.normalizer(), seed)
-    random = np.random.default_rng(seed)
-    return network.with_weights(
-        {
-            name: (scale * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
-            for name, weight in network.weights.items()
-        }
-    )
+    noise = np.random.default_rng(seed).standard_normal
+    weights = {name: scale * weight + 0.05 * noise(weight.shape) for name, weight in network.weights.items()}
+    return network.with_weights({name: weight.astype(np.float32) for name, weight in weights.items()})
 
 
 class ExactNetworkTest(unittest.TestCase):
@@ -34,9 +30,8 @@ class ExactNetworkTest(unittest.TestCase):
         shuffle = np.random.default_rng(1).permutation
         for layer in network.hidden:
             grid = 2.0**-40
-            integers = inputs @ np.round(layer.kernel / grid).astype(np.int64) + np.round(layer.bias / grid).astype(
-                np.int64
-            )
+            kernel, bias = (np.round(array / grid).astype(np.int64) for array in (layer.kernel, layer.bias))
+            integers = inputs @ kernel + bias
             order = shuffle(inputs.shape[1])
             summed = np.zeros(integers.shape, np.float32)
             for column in order:  # One product at a time, in an order of its own, in float32.
@@ -48,10 +43,8 @@ class ExactNetworkTest(unittest.TestCase):
         np.testing.assert_array_equal(network.row_logits(self.packed.levels), logits)
 
     def test_tensorflow_computes_the_same_bits(self):
-        network = exact_network(_network(2).weights)
-        np.testing.assert_array_equal(
-            network.row_logits_tensor(self.packed.levels).numpy(), network.row_logits(self.packed.levels)
-        )
+        network, levels = exact_network(_network(2).weights), self.packed.levels
+        np.testing.assert_array_equal(network.row_logits_tensor(levels).numpy(), network.row_logits(levels))
 
     def test_it_is_close_to_the_network_that_was_trained(self):
         network = _network(3)

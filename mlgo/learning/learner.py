@@ -79,7 +79,6 @@ class Learner(abc.ABC):
         policies: Sequence[AnyPolicy] = (),
     ):
         """Starts from `network`, or with `state`, what `state()` returned with these weights, continues from there.
-
         Raises: RunError: the algorithm cannot learn the problem's kind of decision.
         """
         if self.needs_finite_actions and problem.decision_kind == "continuous":
@@ -113,7 +112,6 @@ class Learner(abc.ABC):
     @abc.abstractmethod
     def update(self, iteration: int, samples: Sequence[Sample]) -> Mapping[str, float]:
         """Learns from the samples of this iteration's variants; returns finite figures by name, for the metrics file.
-
         Raises: DivergenceError: the learner must not be used any more; RunError: the samples teach nothing.
         """
 

@@ -104,10 +104,8 @@ AnyPolicy = PolicyNetwork | ConvertedPolicy
 def exploring_network(
     network: PolicyNetwork, temperature: float = 1.0, deviation: float | None = None
 ) -> PolicyNetwork:
-    """The network to write for the compiler in order to explore with `network`.
-
-    Args: temperature: decisions are drawn from softmax(z / temperature) or sigmoid(z / temperature), > 0; deviation: of
-      the noise of numbers.
+    """The network to write for the compiler in order to explore with `network`. Args: temperature: decisions are drawn
+    from softmax(z / temperature) or sigmoid(z / temperature), > 0; deviation: of the noise of numbers.
     """
     weights = dict(network.weights)
     if temperature != 1.0:

@@ -198,9 +198,8 @@ def build_normalizer(
     segments: int = DEFAULT_SEGMENTS,
     source: str = "vocabulary",
 ) -> Normalizer:
-    """The normaliser for sorted quantiles per feature; the mask needs none.
-
-    Raises: RunError: no feature has two different values; ValueError: `segments` is not in 1..MAX_SEGMENTS.
+    """The normaliser for sorted quantiles per feature; the mask needs none. Raises: RunError: no feature has two
+    different values; ValueError: `segments` is not in 1..MAX_SEGMENTS.
     """
     if not 1 <= segments <= MAX_SEGMENTS:
         raise ValueError(f"segments is {segments}, must lie in 1..{MAX_SEGMENTS}")
@@ -231,9 +230,8 @@ def shown_features(problem: Problem) -> list[str]:
 
 
 def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) -> Normalizer:
-    """The normaliser that looks at the features of `knots` only, each cut at these values.
-
-    Raises: RunError: a feature is none of the problem's, or its values are fewer than two or do not increase.
+    """The normaliser that looks at the features of `knots` only, each cut at these values. Raises: RunError: a feature
+    is none of the problem's, or its values are fewer than two or do not increase.
     """
     remedy = "Correct NetworkConfig.knots in the gin file"
     shown = shown_features(problem)

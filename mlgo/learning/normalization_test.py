@@ -32,22 +32,17 @@ def _levels_of(normalizer: Normalizer, feature: str, values: np.ndarray) -> np.n
 
 
 class KnotsTest(unittest.TestCase):
-    def test_few_values_are_all_knots(self):
-        self.assertEqual(choose_knots(np.array([0, 0, 0, 1, 2.0]), 4), [0.0, 1.0, 2.0])
-
-    def test_a_frequent_value_counts_once(self):
-        quantiles = np.concatenate([np.zeros(900), np.linspace(0, 1, 101)])
-        np.testing.assert_allclose(choose_knots(quantiles, 4), [0, 0.25, 0.5, 0.75, 1])
-
-    def test_not_finite_quantiles_are_passed_over(self):
-        self.assertEqual(choose_knots(np.array([-np.inf, 1, 2, np.inf, np.nan, 1e300]), 4), [1.0, 2.0])
-
-    def test_constant_or_empty_has_no_segment(self):
-        self.assertEqual(choose_knots(np.array([3.0, 3.0]), 4), [3.0])
-        self.assertEqual(choose_knots(np.array([]), 4), [])
-
-    def test_values_too_close_for_a_finite_slope_are_one(self):
-        self.assertEqual(choose_knots(np.array([0.0, 1e-40, 1.0]), 4), [0.0, 1.0])
+    def test_known_knots(self):
+        for what, quantiles, knots in (
+            ("few values are all knots", [0, 0, 0, 1, 2], [0, 1, 2]),
+            ("a frequent value counts once", [*[0] * 900, *np.linspace(0, 1, 101)], [0, 0.25, 0.5, 0.75, 1]),
+            ("not finite ones are passed over", [-np.inf, 1, 2, np.inf, np.nan, 1e300], [1, 2]),
+            ("constant", [3, 3], [3]),
+            ("empty", [], []),
+            ("values too close for a finite slope are one", [0, 1e-40, 1], [0, 1]),
+        ):
+            with self.subTest(what):
+                np.testing.assert_allclose(choose_knots(np.array(quantiles, float), 4), knots, atol=1e-7)
 
     @given(st.lists(_ANY_FLOAT, max_size=50), st.integers(1, 32))
     @settings(max_examples=200, deadline=None)
@@ -61,15 +56,13 @@ class EmbeddingsTest(unittest.TestCase):
     problem = load_problem("inlining_for_size+ir2vec.3.0123456789abcdef")
 
     def normalizer(self, **quantiles) -> Normalizer:
-        return build_normalizer(
-            {name: quantiles.get(name, [1.0]) for name in shown_features(self.problem)}, self.problem
-        )
+        of_all = {name: quantiles.get(name, [1.0]) for name in shown_features(self.problem)}
+        return build_normalizer(of_all, self.problem)
 
     def test_each_number_is_a_feature_with_few_segments(self):
         values = np.linspace(-1, 1, 101)
-        found = self.normalizer(
-            **{"callee_embedding[1]": values, "caller_embedding[2]": values, "cost_estimate": values}
-        )
+        names = ("callee_embedding[1]", "caller_embedding[2]", "cost_estimate")
+        found = self.normalizer(**dict.fromkeys(names, values))
         self.assertEqual(found.features, ("cost_estimate", "callee_embedding[1]", "caller_embedding[2]"))
         self.assertEqual(found.tensors, ("cost_estimate", "callee_embedding", "caller_embedding"))
         self.assertEqual(found.width, 4 + 2 + 2)
@@ -163,17 +156,13 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(normalizer.features, ("cost", "kind", "constant", "progress"))
         self.assertEqual(Normalizer.from_json(normalizer.to_json()), normalizer)
 
-    def test_a_missing_file_is_named(self):
-        (self.folder / "cost.buckets").unlink()
-        with self.assertRaisesRegex(RunError, r"cost\.buckets\): does not exist\. Make the vocabulary again"):
-            load_normalizer(self.folder, synthetic.PROBLEM)
-
-    def test_text_is_refused(self):
+    def test_vocabularies_that_are_refused(self):
         (self.folder / "cost.buckets").write_text("0.0\nmany\n")
         with self.assertRaisesRegex(RunError, r"cost\.buckets: holds something that is not a number"):
             load_normalizer(self.folder, synthetic.PROBLEM)
-
-    def test_a_vocabulary_without_information_is_refused(self):
+        (self.folder / "cost.buckets").unlink()
+        with self.assertRaisesRegex(RunError, r"cost\.buckets\): does not exist\. Make the vocabulary again"):
+            load_normalizer(self.folder, synthetic.PROBLEM)
         constant = {spec.name: np.ones(3) for spec in synthetic.PROBLEM.observation_specs}
         with self.assertRaisesRegex(RunError, "no feature with two different values"):
             build_normalizer(constant, synthetic.PROBLEM)

@@ -27,9 +27,8 @@ class ObservationsTest(unittest.TestCase):
         observation, position = np.nonzero(values["legal"][:, 0])
         rows = {name: values[name][observation, 0, position] for name in ("cost", "kind")}
         rows["progress"] = values["progress"][observation, 0]
-        np.testing.assert_array_equal(
-            packed.levels, synthetic.normalizer().levels(rows, position == synthetic.POSITIONS - 1)
-        )
+        levels = synthetic.normalizer().levels(rows, position == synthetic.POSITIONS - 1)
+        np.testing.assert_array_equal(packed.levels, levels)
 
     def test_what_masked_positions_hold_does_not_matter(self):
         values, packed = _pack(3, 200)
@@ -66,9 +65,8 @@ class ObservationsTest(unittest.TestCase):
         answers = np.array([0, 1, 1, 0, 1, 0])
         packed = pack(features, answers.reshape(6, 1), environment.normalizer, environment.problem, np.arange(6) // 2)
         np.testing.assert_array_equal(packed.actions, answers)
-        self.assertEqual(
-            (packed.actions.dtype, packed.chosen_values.dtype, packed.row_count), (np.int64, np.float32, 6)
-        )
+        dtypes = packed.actions.dtype, packed.chosen_values.dtype
+        self.assertEqual((*dtypes, packed.row_count), (np.int64, np.float32, 6))
         rows = {name: values[:, 0] for name, values in features.items()}
         np.testing.assert_array_equal(packed.levels, environment.normalizer.levels(rows, np.ones(6, bool)))
         np.testing.assert_array_equal(packed.summaries(), packed.levels)

@@ -49,7 +49,6 @@ class Adam:
         self, tape: tf.GradientTape, loss, learning_rate, beta1_power, beta2_power, clipping: float | None = None
     ) -> tf.Tensor:
         """One update of all variables along the gradient of `loss`, inside a tf.function; returns its global norm.
-
         Args: clipping: largest global norm of the gradients; None: no limit.
         """
         names = sorted(self.variables)
@@ -102,9 +101,8 @@ class StepSpecs:
 
 
 def traced(step: Callable, signature: Sequence[tf.TensorSpec]) -> Callable:
-    """`step` as a tf.function. Autograph has nothing to convert and would take half of the first update.
-
-    Raises: ValueError: the step or its gradient uses an operation of APPROXIMATE.
+    """`step` as a tf.function. Autograph has nothing to convert and would take half of the first update. Raises:
+    ValueError: the step or its gradient uses an operation of APPROXIMATE.
     """
     function = tf.function(step, input_signature=signature, autograph=False)
     operations = function.get_concrete_function().graph.get_operations()

@@ -20,9 +20,8 @@ def _sample(module: str, variant: int, credits: dict, contexts=("f", "g"), group
 
 class ReturnsTest(unittest.TestCase):
     def test_centred(self):
-        self.assertEqual(
-            centred([{"f": 1.0, "g": 5.0}, {"f": 4.0}, {"f": 1.0}]), [{"f": -1.5}, {"f": 3.0}, {"f": -1.5}]
-        )
+        found = centred([{"f": 1.0, "g": 5.0}, {"f": 4.0}, {"f": 1.0}])
+        self.assertEqual(found, [{"f": -1.5}, {"f": 3.0}, {"f": -1.5}])
 
     def test_functions_are_centred_within_their_module(self):
         samples = [
@@ -41,20 +40,16 @@ class ReturnsTest(unittest.TestCase):
         np.testing.assert_array_equal(uncentred, [0.5, 0.5, -7])
 
     def test_moving_averages_are_learned_and_remembered(self):
-        average = MovingAverage(0.75)
-        self.assertEqual(
-            average.subtract_baseline("a", [{"f": 0.5}, {"f": 1.0, "g": -1.0}]), [{"f": 0.5}, {"f": 1.0, "g": -1.0}]
-        )
+        average, first = MovingAverage(0.75), [{"f": 0.5}, {"f": 1.0, "g": -1.0}]
+        self.assertEqual(average.subtract_baseline("a", first), first)
         known = MovingAverage(0.75, average.state())
         for each in (average, known):
-            self.assertEqual(
-                each.subtract_baseline("a", [{"f": 1.0, "g": 0.0}]), [{"f": 1.0 - (0.75 * 0.125 + 0.25), "g": 0.25}]
-            )
+            found = each.subtract_baseline("a", [{"f": 1.0, "g": 0.0}])
+            self.assertEqual(found, [{"f": 1.0 - (0.75 * 0.125 + 0.25), "g": 0.25}])
             self.assertEqual(each.subtract_baseline("b", [{"f": 1.0}]), [{"f": 1.0}])
         self.assertEqual(average.state()["names"].dtype, np.uint64)
-        _, returns = returns_of(
-            [_sample("a", 0, {"f": 0.5, "g": 0.25})], leave_one_out=True, baseline=MovingAverage(0.5)
-        )
+        sample = _sample("a", 0, {"f": 0.5, "g": 0.25})
+        _, returns = returns_of([sample], leave_one_out=True, baseline=MovingAverage(0.5))
         np.testing.assert_array_equal(returns, [0.5, 0.5, 0.25])
 
     def test_without_decisions_or_scores_there_is_nothing_to_learn(self):

@@ -53,15 +53,8 @@ class VocabularyTest(unittest.TestCase):
             self.assertNotIn("\n", str(raised.exception))
 
     def test_texts_that_are_no_identity(self):
-        for text in (
-            "",
-            "75",
-            "75.",
-            "0.0123456789abcdef",
-            "75.0123456789ABCDEF",
-            "75.0123456789abcdef0",
-            "9999.0123456789abcdef",
-        ):
+        wrong_digits = ("0.0123456789abcdef", "75.0123456789ABCDEF", "75.0123456789abcdef0", "9999.0123456789abcdef")
+        for text in ("", "75", "75.", *wrong_digits):
             with self.subTest(text), self.assertRaisesRegex(ValueError, "IR2Vec vocabulary"):
                 ir2vec.Vocabulary.parse(text)
 
@@ -87,11 +80,9 @@ class ProblemTest(unittest.TestCase):
         self.assertEqual(problem.elements(problem.observation_specs[0]), ("sroa_savings",))
 
     def test_flags_name_the_vocabulary_and_no_path(self):
-        flags = load_problem(FULL_NAME).development_flags("some.log", None)
+        flags, plain = (load_problem(name).development_flags("x", None) for name in (FULL_NAME, "inlining_for_size"))
         self.assertIn("-mlgo-ir2vec=75.0123456789abcdef", flags)
-        self.assertFalse(
-            any("ir2vec" in flag for flag in load_problem("inlining_for_size").development_flags("x", None))
-        )
+        self.assertFalse(any("ir2vec" in flag for flag in plain))
 
     def test_the_short_name_means_the_vocabulary_of_the_compilers(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -105,9 +96,10 @@ class ProblemTest(unittest.TestCase):
                     load_problem(FULL_NAME).interactive_flags("channel")
 
     def test_refusals(self):
+        settings = "the settings are \\+ir2vec, \\+stock, \\+folded, \\+executed_cost"
         for name, wrong in (
-            ("inlining_for_size+", "the settings are \\+ir2vec, \\+stock, \\+folded, \\+executed_cost"),
-            ("inlining_for_size+ir3vec", "the settings are \\+ir2vec, \\+stock, \\+folded, \\+executed_cost"),
+            ("inlining_for_size+", settings),
+            ("inlining_for_size+ir3vec", settings),
             ("inlining_for_size+ir2vec.", "is no DIMENSION.DIGEST"),
             ("inlining_for_size+ir2vec.75.x", "is no DIMENSION.DIGEST"),
             ("regalloc_eviction+ir2vec.75.0123456789abcdef", "LLVM computes no IR2Vec embeddings for it"),

@@ -250,7 +250,6 @@ class Problem:
 
     def development_flags(self, log_path: str | None, model_dir: str | None) -> list[str]:
         """cc1 flags for a development clang: log decisions to `log_path`, take them from `model_dir` or the default.
-
         Raises: ValueError: neither a log nor a model is given; LLVM refuses that.
         """
         if log_path is None and model_dir is None:

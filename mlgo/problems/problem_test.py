@@ -5,7 +5,7 @@ import math
 import unittest
 from typing import Any
 
-from mlgo.problems.problem import Problem, load_problem
+from mlgo.problems.problem import load_problem
 from mlgo.problems.tensor import TensorSpec
 
 REGISTERED = ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
@@ -83,9 +83,11 @@ class InliningTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "regalloc_priority: LLVM does not send the default's decision"):
             load_problem("regalloc_priority").interactive_flags("base", True)
         with self.assertRaisesRegex(ValueError, "has no interactive channel"):
-            dataclasses.replace(self.problem, interactive_flag=None, interactive_default_flag=None).interactive_flags(
-                "base"
-            )
+            silent = dataclasses.replace(self.problem, interactive_flag=None, interactive_default_flag=None)
+            silent.interactive_flags("base")
+
+
+_WRONG_BOUNDS = (None, (0, math.inf), (3, 3))
 
 
 class RefusalTest(unittest.TestCase):
@@ -96,44 +98,31 @@ class RefusalTest(unittest.TestCase):
             TensorSpec("x", "float32", (0,))
 
     def test_problem(self):
-        problem: Problem = load_problem("regalloc_eviction")
-        with self.assertRaisesRegex(ValueError, "must be a folder name"):
-            dataclasses.replace(problem, folder="Eviction!")
-        with self.assertRaisesRegex(ValueError, "two tensors have the same name"):
-            dataclasses.replace(problem, observation_specs=problem.observation_specs * 2)
-        with self.assertRaisesRegex(ValueError, "mask mask has 33 elements for 5 decisions"):
-            dataclasses.replace(problem, action_count=5)
-        unknown: Any = "maybe"
-        with self.assertRaisesRegex(ValueError, "decision_kind 'maybe' is none of categorical, binary, continuous"):
-            dataclasses.replace(problem, decision_kind=unknown)
-        with self.assertRaisesRegex(ValueError, "categorical needs mask_feature"):
-            dataclasses.replace(problem, mask_feature=None)
-        with self.assertRaisesRegex(ValueError, "binary has no mask_feature; give None instead of 'mask'"):
-            dataclasses.replace(problem, decision_kind="binary")
-        with self.assertRaisesRegex(ValueError, "must be one value"):
-            dataclasses.replace(problem, action_spec=TensorSpec("index_to_evict", "int64", (2,)))
+        wide = (TensorSpec("wide", "int64", (1, 7)),)
+        two = TensorSpec("index_to_evict", "int64", (2,))
+        no_mask = "binary has no mask_feature; give None instead of 'mask'"
+        eviction = load_problem("regalloc_eviction")
+        cases: tuple[tuple[str, dict[str, Any], str], ...] = (
+            ("regalloc_eviction", {"folder": "Eviction!"}, "must be a folder name"),
+            ("regalloc_eviction", {"observation_specs": eviction.observation_specs * 2}, "two tensors have the same"),
+            ("regalloc_eviction", {"action_count": 5}, "mask mask has 33 elements for 5 decisions"),
+            ("regalloc_eviction", {"decision_kind": "maybe"}, "'maybe' is none of categorical, binary, continuous"),
+            ("regalloc_eviction", {"mask_feature": None}, "categorical needs mask_feature"),
+            ("regalloc_eviction", {"decision_kind": "binary"}, no_mask),
+            ("regalloc_eviction", {"action_spec": two}, "must be one value"),
+            ("inlining_for_size", {"action_count": 3}, "binary needs action_count=2"),
+            ("inlining_for_size", {"observation_specs": wide}, r"decided from single values; \['wide'\] have several"),
+            ("inlining_for_size", {"default_decision_spec": None}, "interactive_default_flag needs"),
+            ("regalloc_priority", {"action_count": 2}, "needs action_count=None and a float32 decision"),
+            *(("regalloc_priority", {"action_bounds": b}, "needs finite action_bounds") for b in _WRONG_BOUNDS),
+            *(("regalloc_priority", {"output_unit": unit}, "a power of two") for unit in (None, 3.0, -1.0)),
+            ("regalloc_priority", {"max_output": 8192.0}, "must be in"),
+        )
+        for name, change, message in cases:
+            with self.subTest(name, **change), self.assertRaisesRegex(ValueError, message):
+                dataclasses.replace(load_problem(name), **change)
         with self.assertRaisesRegex(KeyError, "has no observation 'colour'"):
-            problem.observation_spec("colour")
-
-    def test_binary_and_number(self):
-        inlining, priority = load_problem("inlining_for_size"), load_problem("regalloc_priority")
-        with self.assertRaisesRegex(ValueError, "binary needs action_count=2"):
-            dataclasses.replace(inlining, action_count=3)
-        wide = TensorSpec("wide", "int64", (1, 7))
-        with self.assertRaisesRegex(ValueError, r"decided from single values; \['wide'\] have several"):
-            dataclasses.replace(inlining, observation_specs=(wide,))
-        with self.assertRaisesRegex(ValueError, "interactive_default_flag needs"):
-            dataclasses.replace(inlining, default_decision_spec=None)
-        with self.assertRaisesRegex(ValueError, "needs action_count=None and a float32 decision"):
-            dataclasses.replace(priority, action_count=2)
-        for bounds in (None, (0, math.inf), (3, 3)):
-            with self.assertRaisesRegex(ValueError, "needs finite action_bounds"):
-                dataclasses.replace(priority, action_bounds=bounds)
-        for unit in (None, 3.0, -1.0):
-            with self.assertRaisesRegex(ValueError, "output_unit, a power of two"):
-                dataclasses.replace(priority, output_unit=unit)
-        with self.assertRaisesRegex(ValueError, "must be in"):
-            dataclasses.replace(priority, max_output=8192.0)
+            eviction.observation_spec("colour")
 
 
 if __name__ == "__main__":

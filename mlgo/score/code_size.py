@@ -39,7 +39,6 @@ COMDAT_WEIGHTED_CODE, LINKED_CODE, OBJECT_TEXT, ESTIMATED_CODE = CodeSize().rewa
 
 def _count_text(default: Mapping[str, FunctionScores]) -> ByteCounter:
     """Counts all of the text, in full."""
-    del default
     return lambda module, scores: {name: score.score for name, score in scores.items()}
 
 
@@ -48,7 +47,6 @@ def _count_comdat_shares(default: Mapping[str, FunctionScores]) -> ByteCounter:
     carriers = modules_with(default, "comdat")
 
     def count(module: str, scores: FunctionScores) -> dict[str, float]:
-        del module
         functions = {name: score for name, score in scores.items() if name != NON_FUNCTION_BYTES}
         return {name: score.score / carriers.get(score.comdat, 1) for name, score in functions.items()}
 

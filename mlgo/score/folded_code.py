@@ -39,7 +39,6 @@ class FoldedCode:
         return digest_of_json({"comdats": dict(self.comdats), "holders": dict(self.holders)})
 
     def __call__(self, module: str, scores: FunctionScores) -> dict[str, float]:
-        del module
         counted: dict[str, float] = {}
         for names in _twins(scores):
             modules = max(

@@ -36,7 +36,6 @@ class Logged(Score):
         return scores_of_log(result.log)
 
     def for_corpus(self, default, reward=None):
-        del default
         self.chosen_reward(reward)
         return self
 
@@ -46,18 +45,15 @@ class Logged(Score):
         return f"{self.unit}s of {len(both)} functions, added up", totals
 
     def module_improvement(self, module, found, default):
-        del module
         improvements = self._improvements(found, default)
         if not improvements:
             return None
         return bounded(math.fsum(improvements.values()) / len(improvements)), float(len(improvements))
 
     def comparison_rows(self, module, functions):
-        del module
         return functions
 
     def credits_of(self, module, found, default, logs):
-        del module
         improvements = [self._improvements(each, default) for each in found]
         credits = [{name: float(np.float32(bounded(x))) for name, x in each.items()} for each in improvements]
         return [(tuple(log.contexts), each) for log, each in zip(logs, credits, strict=True)]

@@ -40,10 +40,9 @@ class CorpusScore(typing.Protocol):
     def credits_of(
         self, module: str, found: Sequence[FunctionScores], default: FunctionScores, logs: Sequence[TrainingLog]
     ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
-        """The credit of decisions, for each compile of `module`, whose scores are `found`.
-
-        Returns: (a name for each context of the log, name -> the credit of the decisions there). Contexts without
-          anything to compare are missing from the second.
+        """The credit of decisions, for each compile of `module`, whose scores are `found`. Returns: (a name for each
+        context of the log, name -> the credit of the decisions there). Contexts without anything to compare are missing
+        from the second.
         """
 
 

@@ -2,7 +2,6 @@
 
 import pathlib
 import tempfile
-import textwrap
 import unittest
 
 import hypothesis
@@ -29,14 +28,9 @@ declare void @declared() comdat
 """
 
 # One count per function, of 4 bytes each.
-_ESTIMATOR = SizeEstimator(
-    ("Count",),
-    np.array([4.0, 0.0]),
-    np.zeros(1),
-    np.ones(1),
-    (np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.zeros(1)),
-    0.5,
-)
+_LAYERS = (np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.zeros(1))
+_ESTIMATOR = SizeEstimator(("Count",), np.array([4.0, 0.0]), np.zeros(1), np.ones(1), _LAYERS, 0.5)
+_SAID = "Printing analysis results of CFA for function '{}':\n{}: {}\n"
 
 
 class TextTest(unittest.TestCase):
@@ -63,55 +57,35 @@ class EstimatedCodeTest(unittest.TestCase):
 
     def estimated(self, properties: str, code: int = 0) -> EstimatedCode:
         """With an opt that prints `properties`, wants the bitcode as its input, and prints that as the module."""
-        self.opt.write_text(
-            textwrap.dedent(f"""\
-            #!/bin/sh
-            cat >&2 <<'END'
-            {{}}
-            END
-            cat
-            exit {code}
-            """).format(properties),
-            encoding="utf-8",
-        )
+        self.opt.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{properties}\nEND\ncat\nexit {code}\n", encoding="utf-8")
         self.opt.chmod(0o755)
         return EstimatedCode(_ESTIMATOR, self.opt)
 
     def test_scores(self):
         counts = {"plain": 25, "shared": 3, "elsewhere": 1000}
-        said = "\n".join(
-            f"Printing analysis results of CFA for function '{name}':\nCount: {count}\n"
-            for name, count in counts.items()
-        )
+        said = "\n".join(_SAID.format(name, "Count", count) for name, count in counts.items())
         code = self.estimated(said)(_MODULE.encode(), "m.cpp")
         scores = score_of(PROBLEM).read(CompileResult("m.cpp", None, None, 0.0, estimated_code=code))
-        self.assertEqual(
-            scores,
-            {"plain": FunctionScore(0, 100.0), "shared": FunctionScore(0, 12.0, "shared"), "": FunctionScore(0, 0.0)},
-        )
+        functions = {"plain": FunctionScore(0, 100.0), "shared": FunctionScore(0, 12.0, "shared")}
+        self.assertEqual(scores, {**functions, "": FunctionScore(0, 0.0)})
 
     def test_a_module_without_functions(self):
         self.assertEqual(self.estimated("")(b"", "m.cpp").functions, ())
 
     def test_no_function_is_smaller_than_a_byte(self):
-        code = self.estimated("Printing analysis results of CFA for function 'plain':\nCount: 0")(
-            _MODULE.encode(), "m.cpp"
-        )
+        code = self.estimated(_SAID.format("plain", "Count", 0))(_MODULE.encode(), "m.cpp")
         self.assertEqual([function.size for function in code.functions], [1])
 
     def test_what_opt_cannot_do(self):
-        with self.assertRaisesRegex(
-            RunError, "optimised bitcode of m.cpp: opt refuses it: expected top-level entity. Give opt of the LLVM"
+        refused = "optimised bitcode of m.cpp: opt refuses it: expected top-level entity. Give opt of the LLVM"
+        unknown = "of m.cpp: has no definition of 'f', of which opt says properties. Use opt of LLVM 22"
+        for said, code, message in (
+            ("expected top-level entity", 1, refused),
+            (_SAID.format("f", "Count", 1), 0, unknown),
+            (_SAID.format("plain", "Other", 1), 0, "function properties: lack 'Count'"),
         ):
-            self.estimated("expected top-level entity", code=1)(b"", "m.cpp")
-        with self.assertRaisesRegex(
-            RunError, "of m.cpp: has no definition of 'f', of which opt says properties. Use opt of LLVM 22"
-        ):
-            self.estimated("Printing analysis results of CFA for function 'f':\nCount: 1")(_MODULE.encode(), "m.cpp")
-        with self.assertRaisesRegex(RunError, "function properties: lack 'Count'"):
-            self.estimated("Printing analysis results of CFA for function 'plain':\nOther: 1")(
-                _MODULE.encode(), "m.cpp"
-            )
+            with self.assertRaisesRegex(RunError, message):
+                self.estimated(said, code)(_MODULE.encode(), "m.cpp")
 
 
 if __name__ == "__main__":

@@ -56,9 +56,8 @@ def examples_of(modules: Mapping[str, tuple[Mapping[str, Mapping[str, int]], Map
 
 
 def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: pathlib.Path, title: str) -> Examples:
-    """Optimises `corpus` into `folder`, generates its code and reads both; resumes an interrupted call.
-
-    Raises: RunError: more modules failed than allowed, or opt does not work.
+    """Optimises `corpus` into `folder`, generates its code and reads both; resumes an interrupted call. Raises:
+    RunError: more modules failed than allowed, or opt does not work.
     """
     optimise_corpus(folder, corpus, setup, f"{title}: optimising")
     optimised = Corpus.load(folder, corpus.allowed_options).modules

@@ -93,9 +93,8 @@ class EstimatorTest(unittest.TestCase):
             self.assertNotEqual(first, other)
             loaded = SizeEstimator.load(paths[0])
         estimator = fit(self.training, EstimatorConfig(steps=20), 1)
-        np.testing.assert_array_equal(
-            loaded.estimate(self.held_out.features), estimator.estimate(self.held_out.features)
-        )
+        estimated = [each.estimate(self.held_out.features) for each in (loaded, estimator)]
+        np.testing.assert_array_equal(*estimated)
 
     def test_damaged_files_and_missing_properties(self):
         with tempfile.TemporaryDirectory() as scratch:

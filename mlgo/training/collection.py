@@ -138,7 +138,6 @@ class Scoring:
         self, module: str, results: Sequence[tuple[int, CompileResult]], normalizer: Normalizer | None
     ) -> list[Sample]:
         """What the learner is told of the compiles of `module`; those without a score on one of the sides are left out.
-
         Args: normalizer: of the packed decisions; None: samples without decisions.
         """
         default, score = self.default[module].functions, score_of(self.problem)

@@ -27,7 +27,6 @@ class FakeModels:
         self.networks_kept = True
 
     def write(self, network: AnyPolicy, name: str, exploration_seed: int | None) -> pathlib.Path:
-        del network
         self.there[name] = exploration_seed
         return pathlib.Path(name)
 

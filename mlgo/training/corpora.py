@@ -1,12 +1,16 @@
-"""The corpora of a run, and which of their modules are for what: train, validation or held_out.
+"""The corpora of a run, and which of their modules are for what: train, validation or held_out; the modules of each
+iteration.
 
 "train" are learned from, "validation" belong to the corpus to learn from and choose the policy, "held_out" measure it.
 """
 
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.corpus import split
@@ -15,15 +19,19 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import chosen_modules, fitting_modules
 from mlgo.corpus.selection import equal_modules, part_of_corpus
 from mlgo.problems.problem import Problem
+from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import tell
 from mlgo.training.input_checks import check_corpora
-from mlgo.training.module_order import validation_split
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
 
 #: How modules of a corpus that is split are held out.
 _BY_HASH = f"a hash of the names, about one in {split.HELD_OUT_ONE_IN}"
+
+#: Of a small corpus, one module in so many chooses the policy. More may where _LEARNED_FROM remain to learn from, up to
+#: half of the modules.
+_VALIDATION_ONE_IN, _LEARNED_FROM = 4, 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +43,9 @@ class RunCorpora:
 
 
 def open_corpora(inputs: RunInputs, problem: Problem) -> RunCorpora:
-    """The corpora of a run. No held-out module equals a module to learn from, or another held-out one.
-
-    Raises: RunError: a corpus cannot be read or has refused commands; two corpora have a module's name in common, or
-      nothing is left to measure on; or the corpus to split is not for `problem` or has fewer than two modules that
-      differ.
+    """The corpora of a run. No held-out module equals a module to learn from, or another held-out one. Raises:
+    RunError: a corpus cannot be read or has refused commands; two corpora have a module's name in common, or nothing is
+    left to measure on; or the corpus to split is not for `problem` or has fewer than two modules that differ.
     """
     if inputs.split_corpus is not None:
         return _parts(inputs, inputs.split_corpus, problem)
@@ -155,9 +161,8 @@ def split_modules(
     inputs: RunInputs,
     unseen: Collection[str] | None = None,
 ) -> ModuleSplit:
-    """Splits `traced`, the modules of the corpus to learn from that have decisions.
-
-    Args: unseen: those that the policy to start from is known not to have learned from; None: it starts from none.
+    """Splits `traced`, the modules of the corpus to learn from that have decisions. Args: unseen: those that the policy
+    to start from is known not to have learned from; None: it starts from none.
     """
     eligible = set(unseen or ()) & set(traced)
     train, validation = validation_split(traced, settings.validation_modules, settings.seed, eligible or None)
@@ -175,3 +180,43 @@ def split_modules(
     parts = corpora.by_part
     held_out = len(parts[split.HELD_OUT].modules) if split.HELD_OUT in parts else None
     return ModuleSplit(len(parts[split.TRAIN].modules), train, validation, held_out, rule, by, corpora.equal)
+
+
+def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed: int) -> list[str]:
+    """The `count` modules of iteration `iteration`, sorted by name.
+
+    The corpus is walked through in one random order, then in another, and so on; iterations take consecutive pieces of
+    that walk. So every module comes once before any comes twice, but for a piece that spans two walks, where a module
+    of the second walk that is in the piece already is left out.
+
+    Args: count: modules per iteration, >= 1; at least `len(names)` means all of them each time.
+    """
+    if count >= len(names):
+        return sorted(names)
+    places = (divmod(place, len(names)) for place in range(iteration * count, (iteration + 1) * count))
+    return sorted({names[_permutation(len(names), walk, seed)[index]] for walk, index in places})
+
+
+def validation_split(
+    names: Sequence[str], most: int, seed: int, eligible: Collection[str] | None = None
+) -> tuple[list[str], list[str]]:
+    """`names` in two parts: to learn from, and at least one and at most `most` for choosing the policy.
+
+    With a single module both parts are that module.
+
+    Args: eligible: those of `names` that may choose the policy, at least one; None: all.
+    """
+    if len(names) == 1:
+        return list(names), list(names)
+    modules = len(names)
+    limit = max(modules // _VALIDATION_ONE_IN, min(modules // 2, modules - _LEARNED_FROM))
+    count = max(1, min(most, limit))
+    drawn = determinism.generator(seed, "validation modules").permutation(len(names)).tolist()
+    chosen = set([index for index in drawn if eligible is None or names[index] in eligible][:count])
+    training = [name for index, name in enumerate(names) if index not in chosen]
+    return training, [name for index, name in enumerate(names) if index in chosen]
+
+
+@functools.lru_cache(maxsize=2)  # A piece spans two walks at most.
+def _permutation(count: int, walk: int, seed: int) -> np.ndarray:
+    return determinism.generator(seed, "module order", walk).permutation(count)

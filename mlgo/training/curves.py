@@ -1,4 +1,4 @@
-"""The learning curves of a run as charts. Records are those of learning_records.read_records, or of metrics.jsonl."""
+"""The learning curves of a run as charts. Records are those of figures.read_records, or of metrics.jsonl."""
 
 import dataclasses
 import math

@@ -10,7 +10,7 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.pages.rendering import svg
 from mlgo.problems.problem import Problem
 from mlgo.run import files
-from mlgo.training import curves, figures, learning_records
+from mlgo.training import curves, figures
 from mlgo.training.growth import LEARNING, LEARNING_CURVE_NAME
 
 TFLITE_NAME = "tflite"  #: folder of the TFLite form, for the development clang, below the policy's.
@@ -58,10 +58,9 @@ def write_results(
     folder: pathlib.Path, comparison: Comparison | None, problem: Problem, training: Mapping[str, Any]
 ) -> None:
     """Writes record, figures, learning curve and table of functions into `folder`, which has the results of the stages.
-
     Args: training: the record of the run for policy.json, with the summaries of "learning" and "held_out".
     """
-    iterations, validations = learning_records.read_records(folder / LEARNING)
+    iterations, validations = figures.read_records(folder / LEARNING)
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
     curve = curves.learning_curve(iterations, validations, training["learning"]["chosen_iteration"])
     files.write_atomically(folder / LEARNING_CURVE_NAME, svg(curve))

@@ -1,19 +1,31 @@
-"""The figures of a run: metrics as JSON lines, TensorBoard events."""
+"""The figures of a run: those of the learning stage, metrics as JSON lines, TensorBoard events.
+
+The stage keeps a record a line in `iterations.jsonl` and `validations.jsonl`, however many iterations a run has, in the
+order of their iterations.
+"""
 
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
-from mlgo.training.learning_records import keep_iterations
+from mlgo.run.json_fields import Fields
+
+Record = dict[str, Any]
 
 #: The JSON-lines files of a run: a validation or an iteration a line, equal in equal runs; the seconds of iterations.
 METRICS_NAME, SECONDS_NAME = "metrics.jsonl", "seconds.jsonl"
+
+_ITERATIONS, _VALIDATIONS = "iterations.jsonl", "validations.jsonl"
+_WHAT = "figures of the learning stage"
+
+#: The field of an iteration's and a validation's figures with the kind of failure by compile.
+FAILED = "failed_compiles"
 
 
 def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
@@ -26,14 +38,14 @@ def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
 
-def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def parse_metrics(content: bytes, read: str) -> tuple[list[Record], list[Record]]:
     """What `metrics_lines` wrote: the figures of all iterations and of all validations.
 
     A last line without its end is what an interrupted run left, and is passed over.
 
     Raises: RunError: a line of `read` is no figures; names it.
     """
-    found: dict[str, list[dict[str, Any]]] = {"iteration": [], "validation": []}
+    found: dict[str, list[Record]] = {"iteration": [], "validation": []}
     remedy = "Run the same training command again: it writes the file anew"
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         where = f"{read}, line {number}"
@@ -43,6 +55,59 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
             raise RunError(where, "is neither an iteration's nor a validation's figures", remedy)
         found[kind].append(record)
     return found["iteration"], found["validation"]
+
+
+class LearningRecords:
+    """Writes the figures in `folder`.
+
+    Args:
+      iteration: how many iterations the last checkpoint has learned from. Records of later ones are dropped: the
+        process that wrote them was killed before its checkpoint, and this run repeats them.
+      is_due: whether this run validates the weights that have learned from so many iterations. Records of other
+        validations are dropped: they ended a shorter run.
+    Attributes: last_validated: how many iterations the weights validated last have learned from; None: none were.
+    """
+
+    def __init__(self, folder: pathlib.Path, iteration: int, is_due: Callable[[int], bool] = lambda iteration: True):
+        self._folder = folder
+        _keep_iterations(folder / _ITERATIONS, lambda recorded: recorded < iteration, _WHAT, _remedy(folder))
+        validations = _keep_iterations(
+            folder / _VALIDATIONS,
+            # The weights that the next iteration starts from may have been validated.
+            lambda recorded: recorded <= iteration and is_due(recorded),
+            _WHAT,
+            _remedy(folder),
+        )
+        self.last_validated: int | None = validations[-1]["iteration"] if validations else None
+
+    def add_iteration(self, record: Mapping[str, Any]) -> None:
+        json_lines.append(self._folder / _ITERATIONS, record)
+
+    def add_validation(self, record: Mapping[str, Any]) -> None:
+        json_lines.append(self._folder / _VALIDATIONS, record)
+        self.last_validated = record["iteration"]
+
+
+def read_records(folder: pathlib.Path) -> tuple[list[Record], list[Record]]:
+    """The figures of all iterations and validations of the stage in `folder`. Raises: RunError: a file is damaged."""
+    iterations, validations = (
+        json_lines.read(folder / name, _WHAT, _remedy(folder)) for name in (_ITERATIONS, _VALIDATIONS)
+    )
+    return iterations, validations
+
+
+def _keep_iterations(
+    path: pathlib.Path, is_kept: Callable[[int], bool], what: str, remedy: str
+) -> list[dict[str, Any]]:
+    """As json_lines.keep. Args: is_kept: by the field "iteration"."""
+    subject = f"{what} ({path})"
+    return json_lines.keep(
+        path, lambda record: is_kept(Fields(record, subject, remedy).read("iteration", int)), what, remedy
+    )
+
+
+def _remedy(folder: pathlib.Path) -> str:
+    return f"Delete {folder} and run the same command again"
 
 
 class Metrics:
@@ -57,7 +122,7 @@ class Metrics:
         """Writes the figures of the finished iterations again, after which this run goes on."""
         files.write_atomically(self._path, metrics_lines(iterations, validations))
         done = len(iterations)
-        keep_iterations(self._seconds, lambda iteration: iteration < done, "seconds", "Delete the file")
+        _keep_iterations(self._seconds, lambda iteration: iteration < done, "seconds", "Delete the file")
 
     def validation(self, record: Mapping[str, Any]) -> None:
         self._append(metrics_lines([], [record]))

@@ -83,9 +83,8 @@ def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
 
 
 def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
-    """Puts the complete results in EXTENDING, if there are any, in the place of those in `folder`.
-
-    Args: rename: gives a file or folder another name, in one step.
+    """Puts the complete results in EXTENDING, if there are any, in the place of those in `folder`. Args: rename: gives
+    a file or folder another name, in one step.
     """
     if (folder / EXTENDING).exists():
         rename(folder / EXTENDING, folder / EXTENDED)

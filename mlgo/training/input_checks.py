@@ -40,7 +40,6 @@ def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
 
 def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
     """Checks that one of the smallest modules compiles and logs its decisions. One is enough, because modules may fail.
-
     Raises: RunError: none compiles; names the failure of the first.
     """
     tried = sorted(corpus.modules, key=lambda module: (module.bitcode_size, module.name))[:_TRIED_MODULES]

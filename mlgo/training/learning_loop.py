@@ -1,8 +1,8 @@
 """The learning stage: compile modules under the learner's policies, let it learn, validate now and then.
 
 Below the stage's folder: `latest.json` with its arrays (the checkpoint after the last finished iteration),
-`candidates/NNNNN.json` with its own (validation.py), `validations.jsonl` and `iterations.jsonl` (figures,
-learning_records.py). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
+`candidates/NNNNN.json` with its own (validation.py), `validations.jsonl` and `iterations.jsonl` (figures.py). Each
+iteration ends with its checkpoint, so an interrupted run repeats at most one.
 
 No learner is told the number of iterations, and only the validation that ends a run depends on it: a run goes on with
 more iterations as one that began with so many. Memory, files and time of an iteration do not depend on how many came
@@ -36,9 +36,8 @@ from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.training import collection, validation
-from mlgo.training.figures import Metrics
-from mlgo.training.learning_records import FAILED, LearningRecords, read_records
-from mlgo.training.module_order import modules_of_iteration
+from mlgo.training.corpora import modules_of_iteration
+from mlgo.training.figures import FAILED, LearningRecords, Metrics, read_records
 from mlgo.training.settings import Configurations
 
 LATEST = "latest"
@@ -91,9 +90,8 @@ class LearningLoop:
         self._models.remove("first")
 
     def run(self) -> Mapping[str, Any]:
-        """Runs the remaining iterations; returns the chosen candidate and the figures of all validations.
-
-        Raises: RunError: too many compiles of an iteration failed, or the update diverged.
+        """Runs the remaining iterations; returns the chosen candidate and the figures of all validations. Raises:
+        RunError: too many compiles of an iteration failed, or the update diverged.
         """
         total = self._settings.iterations
         shown = progress.start(self._settings.algorithm, total, "iterations", done=self._iteration)
@@ -192,9 +190,8 @@ class LearningLoop:
     def _update(
         self, title: str, samples: Sequence[Sample], seconds: collection.Seconds
     ) -> tuple[dict[str, Any], list[str]]:
-        """Updates the learner: (figures, remarks). Rolls back a divergence if the settings say so.
-
-        Raises: DivergenceError: the update diverged, and the settings or the kind of divergence forbid a roll-back.
+        """Updates the learner: (figures, remarks). Rolls back a divergence if the settings say so. Raises:
+        DivergenceError: the update diverged, and the settings or the kind of divergence forbid a roll-back.
         """
         begin = time.monotonic()
         try:

@@ -23,9 +23,8 @@ from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.figures import METRICS_NAME, Metrics
+from mlgo.training.figures import METRICS_NAME, Metrics, read_records
 from mlgo.training.learning_loop import LearningInputs, LearningLoop
-from mlgo.training.learning_records import read_records
 from mlgo.training.settings import Configurations, RunSettings
 
 DEFAULT_SCORE = 5.5

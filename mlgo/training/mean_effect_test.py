@@ -5,7 +5,8 @@ caller cannot be foretold from its features, so only its mean is left to learn: 
 """
 
 import unittest
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,26 +26,14 @@ from mlgo.learning.learner import Learner, Sample, Variant
 from mlgo.learning.network import AnyPolicy, NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
+from mlgo.learning.testing.synthetic import binary_problem
 from mlgo.problems.objective import CodeSize
-from mlgo.problems.problem import Problem
-from mlgo.problems.tensor import TensorSpec
 from mlgo.run import determinism
 from mlgo.score.code_size import code_scores
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.training.collection import Scoring
 
-PROBLEM = Problem(
-    folder="calls",
-    observation_specs=(TensorSpec("cost", "int64", (1,)), TensorSpec("uses", "int64", (1,))),
-    action_spec=TensorSpec("decision", "int64", (1,)),
-    action_count=2,
-    mask_feature=None,
-    score=CodeSize(),
-    advisor_flag="a",
-    log_flag="b",
-    model_flag="c",
-    decision_kind="binary",
-)
+PROBLEM = binary_problem("calls", {"cost": "int64", "uses": "int64"}, CodeSize())
 COSTS, USES = np.arange(0.0, 101.0, 10.0), np.array([1.0, 2.0, 3.0])
 NORMALIZER = build_normalizer({"cost": COSTS, "uses": USES}, PROBLEM)
 FUNCTIONS, MODULES, ITERATIONS = 60, 8, 20
@@ -86,14 +75,9 @@ class MadeUpModules:
         def compiled(inlined: np.ndarray) -> CompileResult:
             sizes = (CALLER_BYTES - inlined * saved).tolist()
             code = ObjectCode(tuple(FunctionCode(f"f{i}", size, None) for i, size in enumerate(sizes)), 0, sum(sizes))
-            log = TrainingLog(
-                contexts=[f"f{index}\ncallee" for index in range(FUNCTIONS)],
-                observation_context=np.arange(FUNCTIONS, dtype=np.int32),
-                features=features,
-                actions=inlined[:, None],
-                outcomes=np.full(FUNCTIONS, np.nan, np.float32),
-                extra_outputs={},
-            )
+            contexts, places = [f"f{i}\ncallee" for i in range(FUNCTIONS)], np.arange(FUNCTIONS, dtype=np.int32)
+            outcomes = np.full(FUNCTIONS, np.nan, np.float32)
+            log = TrainingLog(contexts, places, features, inlined[:, None], outcomes, {})
             return CompileResult("m", log, None, 0.0, estimated_code=code)
 
         by_default = compiled(np.zeros(FUNCTIONS, np.int64))
@@ -123,29 +107,26 @@ def inlined_share(network: AnyPolicy) -> float:
 
 
 class MeanEffectTest(unittest.TestCase):
-    def assert_sign_is_learned(self, make: Callable[[PolicyNetwork], Learner]) -> None:
+    def assert_sign_is_learned(self, algorithm: type[Learner], config: Any) -> None:
         """What saves code in the mean is inlined, and what costs code is not."""
         for effects, inlined in ((EVEN, False), (RARE, False), (negated(RARE), True)):
-            learner = make(initial_network(NORMALIZER, 1, NetworkConfig((16, 8), (8,))))
+            learner = algorithm(initial_network(NORMALIZER, 1, NetworkConfig((16, 8), (8,))), PROBLEM, 1, config)
             MadeUpModules(effects).train(learner, ITERATIONS)
             share = inlined_share(learner.variants(ITERATIONS)[0].network)
             self.assertLess(1 - share if inlined else share, 0.4, effects)
 
     def test_ppo(self):
-        config = PpoConfig(learning_rate=3e-3, highest_kl=0.1)
-        self.assert_sign_is_learned(lambda network: PpoLearner(network, PROBLEM, 1, config))
+        self.assert_sign_is_learned(PpoLearner, PpoConfig(learning_rate=3e-3, highest_kl=0.1))
 
     def test_dqn(self):
-        config = DqnConfig(learning_rate=3e-3, temperature_decay=0.8)
-        self.assert_sign_is_learned(lambda network: DqnLearner(network, PROBLEM, 1, config))
+        self.assert_sign_is_learned(DqnLearner, DqnConfig(learning_rate=3e-3, temperature_decay=0.8))
 
     def test_effect_regression_that_does_not_weigh_by_noise(self):
         config = EffectConfig(exploration=0.2, weigh_by_noise=False, outlier=1e6)
-        self.assert_sign_is_learned(lambda network: EffectLearner(network, PROBLEM, 1, config))
+        self.assert_sign_is_learned(EffectLearner, config)
 
     def test_evolution_strategies(self):
-        config = EsConfig(learning_rate=0.1)
-        self.assert_sign_is_learned(lambda network: EsLearner(network, PROBLEM, 1, config))
+        self.assert_sign_is_learned(EsLearner, EsConfig(learning_rate=0.1))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,6 @@ def identity_of(
     inputs: RunInputs, configurations: Configurations, corpora: Mapping[str, Corpus], problem: Problem
 ) -> dict[str, Any]:
     """What determines the result of a run, as JSON values: settings, digests of the inputs and of our code, versions.
-
     Raises: RunError: a policy to start from or to imitate is not a policy for `problem`, or the compiler is unreadable.
     """
 

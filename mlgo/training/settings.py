@@ -133,9 +133,7 @@ def _from_policy(learner: Any) -> Any:
 
 def _own_files(problem: str, name: str) -> list[str]:
     """The paths of those of mlgo/problems/<folder>/<name>.gin and <name>+<setting>.gin that exist, for the problem
-    <folder>+<setting>.
-
-    Raises: ValueError: there is no such problem.
+    <folder>+<setting>. Raises: ValueError: there is no such problem.
     """
     folder, plus, setting = problem.partition("+")
     try:

@@ -23,10 +23,9 @@ def closing_lines(
     estimated: bool = False,
     start: pathlib.Path | None = None,
 ) -> list[str]:
-    """The lines that a run prints at its end.
-
-    Args: comparison: the held-out result, if there is one; seconds: by stage; learned: see TrainingRun.learned; start:
-      the policy that was trained further; None: the training started without one.
+    """The lines that a run prints at its end. Args: comparison: the held-out result, if there is one; seconds: by
+    stage; learned: see TrainingRun.learned; start: the policy that was trained further; None: the training started
+    without one.
     """
     items = score_of(problem).compared_items
     lines = ["", *([] if comparison is None else _held_out(comparison, items))]
@@ -136,7 +135,6 @@ def against_start(
     comparison: Comparison | None, learned: Mapping[str, Any], unit: str, start: pathlib.Path | None
 ) -> AgainstStart | None:
     """The trained policy against `start`, on held-out modules or else by the validation; None: it was not measured.
-
     Args: as of `closing_lines`; unit: of a row, "functions" or "modules".
     """
     name = "what it started from" if start is None else f"the policy that it started from ({start})"

@@ -32,7 +32,6 @@ from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.training import export, figures, growth, input_checks, validation, warm_start
-from mlgo.training.cloning_run import vocabulary_of
 from mlgo.training.corpora import ModuleSplit, RunCorpora, open_corpora, split_modules, unseen_by
 from mlgo.training.growth import LEARNING
 from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
@@ -206,7 +205,7 @@ class TrainingRun:
         if (policy := self._inputs.policy) is not None:
             inputs = {"policy": self._identity["inputs"]["policy"]}
             return stage(inputs, lambda folder: warm_start.start_from_policy(folder, policy, self.problem))
-        vocabulary, digest = vocabulary_of(
+        vocabulary, digest = warm_start.vocabulary_of(
             self._folder, self._inputs.vocabulary, train.trace, train.traced, self.problem, configurations
         )
         configuration["network"] = dataclasses.asdict(configurations.network)

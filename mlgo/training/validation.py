@@ -19,7 +19,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.json_fields import Fields
 from mlgo.trace.outcomes import FailureLimit
 from mlgo.training.collection import CompileJob, CompileOutcome, Scoring, failures_by_kind
-from mlgo.training.learning_records import FAILED, LearningRecords, read_records
+from mlgo.training.figures import FAILED, LearningRecords, read_records
 from mlgo.training.settings import RunSettings
 
 _CANDIDATES = "candidates"
@@ -57,7 +57,6 @@ class Validation:
         self, iteration: int, jobs: Sequence[CompileJob], outcomes: Iterator[CompileOutcome]
     ) -> dict[str, Any]:
         """Takes the outcomes of `jobs`, all under the weights after `iteration` iterations; returns the figures.
-
         Raises: RunError: too many compiles failed, or no module could be compared.
         """
         title = f"validation after {iteration}"

@@ -9,7 +9,7 @@ from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import RunError
 from mlgo.training import validation
-from mlgo.training.learning_records import LearningRecords, read_records
+from mlgo.training.figures import LearningRecords, read_records
 from mlgo.training.validation import Candidate
 
 

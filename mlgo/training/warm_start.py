@@ -1,6 +1,7 @@
 """The stage that makes the initial weights of a run: cloned from the default heuristic, random, or those of a policy.
 
-The stage leaves a checkpoint `result` and the normaliser of these weights, `normalizer.json`, in its folder.
+The stage leaves a checkpoint `result` and the normaliser of these weights, `normalizer.json`, in its folder. A run may
+consist of this stage alone (`clone_trace`).
 """
 
 import contextlib
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mlgo.identity.code import run_identity
 from mlgo.learning import checkpoint
 from mlgo.learning.network import PolicyNetwork, initial_network
 from mlgo.learning.normalization import Normalizer, load_normalizer
@@ -19,7 +21,13 @@ from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import Problem
 from mlgo.run import determinism, files, progress
 from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import Manifest
+from mlgo.run.quiet import quiet_libraries
+from mlgo.run.run_folder import RunFolder
 from mlgo.trace.trace import Trace
+from mlgo.trace.vocabulary import build_vocabulary, digest_of_vocabulary
+from mlgo.training import export, input_checks
+from mlgo.training.corpora import validation_split
 from mlgo.training.settings import Configurations
 
 #: Decisions that are cloned at most. All of them are held in memory: 500,000 of eviction (7 candidates of 79 levels)
@@ -112,3 +120,80 @@ def _keep(folder: pathlib.Path, network: PolicyNetwork, figures: Mapping[str, An
     files.write_json_atomically(folder / _NORMALIZER_NAME, network.normalizer.to_json())
     checkpoint.save_checkpoint(folder, _RESULT, network.weights, figures)
     return figures
+
+
+def vocabulary_of(
+    folder: RunFolder,
+    given: pathlib.Path | None,
+    trace: Trace,
+    traced: Manifest,
+    problem: Problem,
+    configurations: Configurations,
+) -> tuple[pathlib.Path, str]:
+    """The vocabulary `given`, or else the one that a stage of the run makes from `trace`: (folder, digest)."""
+    if given is None:
+        given = folder.path / "vocabulary"
+        config, seed = configurations.vocabulary, configurations.run.seed
+        folder.stage(
+            "vocabulary",
+            {"trace": traced.digest},
+            {**dataclasses.asdict(config), "seed": seed},
+            lambda stage: build_vocabulary(stage, trace, problem, config, seed),
+        )
+    return given, digest_of_vocabulary(given, problem)
+
+
+def clone_trace(
+    output: pathlib.Path,
+    trace: Trace,
+    traced: Manifest,
+    problem: Problem,
+    vocabulary: pathlib.Path | None,
+    configurations: Configurations,
+) -> Mapping[str, Any]:
+    """Clones the decisions of `trace` into the policy `output`/policy, resuming what an earlier call left.
+
+    Returns: figures of the clone; among them its accuracy in the modules that were held out.
+    Raises: RunError: `output` holds a run with other arguments.
+    """
+    if vocabulary is not None:
+        input_checks.check_vocabulary(vocabulary, problem)
+    folder, parts = RunFolder(output), configurations.to_json()
+    run = {name: parts["run"][name] for name in ("problem", "seed", "validation_modules")}
+    settings = {"run": run, **{name: parts[name] for name in ("vocabulary", "network", "behavioural_cloning")}}
+    given = vocabulary and digest_of_vocabulary(vocabulary, problem)
+    identity = run_identity({"trace": traced.digest, "vocabulary": given, "configuration": settings})
+    folder.claim(identity)
+    vocabulary, digest = vocabulary_of(folder, vocabulary, trace, traced, problem, configurations)
+    figures = folder.stage(
+        "warm_start",
+        {"trace": traced.digest, "vocabulary": digest},
+        settings,
+        lambda stage: _clone(stage, trace, problem, vocabulary, configurations),
+    ).summary
+    with quiet_libraries():
+        export.export_policy(output / "export", load_start(output / "warm_start"), problem)
+    training = {**identity, "behavioural_cloning": {k: v for k, v in figures.items() if k != "epochs"}}
+    export.publish_policy(output / "export", output / "policy", problem, training)
+    return figures
+
+
+def _clone(
+    folder: pathlib.Path, trace: Trace, problem: Problem, vocabulary: pathlib.Path, configurations: Configurations
+) -> Mapping[str, Any]:
+    with quiet_libraries():
+        # Imports TensorFlow, which a finished run does without.
+        from mlgo.learning import behavioural_cloning  # pylint: disable=import-outside-toplevel
+
+        determinism.configure_tensorflow()
+    settings = configurations.run
+    training, held_out = validation_split(trace.traced, settings.validation_modules, settings.seed)
+    figures = clone_default(folder, trace, training, vocabulary, problem, configurations)
+    network = load_start(folder)
+    unknown = concatenate(packed(trace, held_out, network.normalizer, problem, settings.seed))
+    return {
+        **figures,
+        "held_out_modules": len(held_out),
+        "held_out_decisions": len(unknown),
+        "held_out_accuracy": behavioural_cloning.accuracy_of(network, unknown),
+    }

@@ -18,7 +18,7 @@ from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.network import NetworkConfig
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.learning_records import read_records
+from mlgo.training.figures import read_records
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import Configurations, RunSettings
 from mlgo.training.training_run import TrainingRun

@@ -1,11 +1,12 @@
 """A small made-up problem with a known best answer, for tests: of up to five candidates take the cheapest."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
 from mlgo.learning.normalization import Normalizer, build_normalizer
-from mlgo.problems.objective import LoggedScore
+from mlgo.problems.objective import CodeSize, LoggedScore
 from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import ITEM_BYTES, TensorSpec
 
@@ -30,15 +31,21 @@ PROBLEM = Problem(
 )
 
 
-#: A yes or no that depends on a feature of each type that LLVM can log.
-EVERY_TYPE = dataclasses.replace(
-    PROBLEM,
-    folder="every_type",
-    observation_specs=tuple(TensorSpec(f"one_{dtype}", dtype, (1,)) for dtype in ITEM_BYTES),
-    decision_kind="binary",
-    action_count=2,
-    mask_feature=None,
-)
+def binary_problem(folder: str, features: Mapping[str, str], score: LoggedScore | CodeSize = PROBLEM.score) -> Problem:
+    """A yes or no. Args: features: name -> dtype of each, single values."""
+    return dataclasses.replace(
+        PROBLEM,
+        folder=folder,
+        observation_specs=tuple(TensorSpec(name, dtype, (1,)) for name, dtype in features.items()),
+        score=score,
+        decision_kind="binary",
+        action_count=2,
+        mask_feature=None,
+    )
+
+
+#: Depends on a feature of each type that LLVM can log.
+EVERY_TYPE = binary_problem("every_type", {f"one_{dtype}": dtype for dtype in ITEM_BYTES})
 
 
 def features(random: np.random.Generator, count: int) -> dict[str, np.ndarray]:

@@ -15,7 +15,6 @@ alone:
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,6 @@ from mlgo.learning.network import PolicyNetwork, deviation_of
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.learning.testing import synthetic
-from mlgo.problems.objective import LoggedScore
-from mlgo.problems.problem import Problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run.determinism import generator
 
@@ -34,12 +31,6 @@ FUNCTIONS, STEPS = 8, 8
 REUSE_COST = 0.3
 CHAIN_GAIN = 0.4
 
-_FLAGS: dict[str, Any] = {
-    "advisor_flag": "synthetic-advisor",
-    "log_flag": "synthetic-log",
-    "model_flag": "synthetic-model",
-}
-_SCORE = LoggedScore(TensorSpec("score", "float32", (1,)), "minimize")
 _QUANTILES = np.linspace(0, 1, 101)
 
 #: Features of one step for F functions, [F, *shape of the observation].
@@ -66,37 +57,22 @@ class CategoricalEnvironment:
         return shown | {"kind": np.where(shown["legal"] > 0, used[:, None], 0).astype(np.int64)}
 
     def costs(self, state, step: int, shown: Features, actions: np.ndarray) -> np.ndarray:
-        del step
         rows = np.arange(len(actions))
         state["last"] = actions
         return shown["cost"][rows, 0, actions] + REUSE_COST * shown["kind"][rows, 0, actions]
 
     def best(self, shown: Features, step: int) -> np.ndarray:
-        del step
         return np.where(shown["legal"] > 0, shown["cost"] + REUSE_COST * shown["kind"], np.inf)[:, 0].argmin(axis=1)
 
     def default(self, shown: Features, step: int) -> np.ndarray:
-        del step
         return (shown["legal"][:, 0] > 0).argmax(axis=1)
 
 
 class BinaryEnvironment:
     """See the module's docstring."""
 
-    problem = Problem(
-        folder="synthetic_binary",
-        observation_specs=(
-            TensorSpec("gain", "float32", (1,)),
-            TensorSpec("after_yes", "int64", (1,)),
-            TensorSpec("progress", "float32", (1,)),
-            TensorSpec("noise", "float32", (1,)),
-        ),
-        action_spec=TensorSpec("decision", "int64", (1,)),
-        action_count=2,
-        mask_feature=None,
-        score=_SCORE,
-        decision_kind="binary",
-        **_FLAGS,
+    problem = synthetic.binary_problem(
+        "synthetic_binary", {"gain": "float32", "after_yes": "int64", "progress": "float32", "noise": "float32"}
     )
     normalizer = build_normalizer(
         {"gain": 2 * _QUANTILES - 1, "after_yes": np.array([0.0, 1]), "progress": _QUANTILES, "noise": _QUANTILES},
@@ -121,7 +97,6 @@ class BinaryEnvironment:
         }
 
     def costs(self, state, step: int, shown: Features, actions: np.ndarray) -> np.ndarray:
-        del step
         state["last"] = actions
         return -actions * (shown["gain"][:, 0] + CHAIN_GAIN * shown["after_yes"][:, 0])
 
@@ -132,25 +107,23 @@ class BinaryEnvironment:
         return (shown["gain"][:, 0] + CHAIN_GAIN * shown["after_yes"][:, 0] + later > 0).astype(np.int64)
 
     def default(self, shown: Features, step: int) -> np.ndarray:
-        del step
         return (shown["gain"][:, 0] > 0.5).astype(np.int64)
 
 
 class ContinuousEnvironment:
     """See the module's docstring."""
 
-    problem = Problem(
+    problem = dataclasses.replace(
+        synthetic.PROBLEM,
         folder="synthetic_number",
         observation_specs=(TensorSpec("weight", "float32", (1,)), TensorSpec("length", "float32", (1,))),
         action_spec=TensorSpec("priority", "float32", (1,)),
         action_count=None,
         mask_feature=None,
-        score=_SCORE,
         decision_kind="continuous",
         action_bounds=(0.0, 16.0),
         max_output=15.0,
         output_unit=0.5,
-        **_FLAGS,
     )
     normalizer = build_normalizer({"weight": _QUANTILES, "length": 0.1 + 0.9 * _QUANTILES}, problem)
     base_cost = 0.0
@@ -175,11 +148,9 @@ class ContinuousEnvironment:
         return (weight * np.cumsum(length, axis=1)).sum(axis=1)
 
     def best(self, shown: Features, step: int) -> np.ndarray:
-        del step
         return np.minimum(shown["weight"] / shown["length"], 7.5)[:, 0].astype(np.float32)
 
     def default(self, shown: Features, step: int) -> np.ndarray:
-        del step
         return shown["weight"][:, 0]
 
 
@@ -207,9 +178,8 @@ def play(
         shown = environment.features(state, step)
         actions = decider(shown, step)
         cost = cost + environment.costs(state, step, shown, actions)
-        packed.append(
-            pack(shown, actions, normalizer or environment.normalizer, environment.problem, np.arange(functions))
-        )
+        groups = np.arange(functions)
+        packed.append(pack(shown, actions, normalizer or environment.normalizer, environment.problem, groups))
     joined = dataclasses.replace(concatenate(packed), group=np.tile(np.arange(functions), STEPS))
     by_function = np.arange(functions * STEPS).reshape(STEPS, functions).T.reshape(-1)
     return Episode(joined.select(by_function), cost)
@@ -259,13 +229,13 @@ def samples_of(
         which = np.arange(functions.start * STEPS, functions.stop * STEPS)
         for index, (observations, improvements) in enumerate(by_variant):
             here = improvements[functions]
-            of_module = (str(module), index, float(here.mean()), 1.0)
+            sample = Sample(str(module), index, float(here.mean()), 1.0)
             if decisions:
                 part = observations.select(which)
                 part = dataclasses.replace(part, group=part.group - functions.start)
-                samples.append(Sample(*of_module, part, contexts, dict(zip(contexts, here.tolist()))))
-            else:
-                samples.append(Sample(*of_module))
+                credits = dict(zip(contexts, here.tolist()))
+                sample = dataclasses.replace(sample, observations=part, contexts=contexts, credits=credits)
+            samples.append(sample)
     return samples
 
 

@@ -55,7 +55,6 @@ class BcMaxLearner(Learner):
 
     def variants(self, iteration: int) -> list[Variant]:
         """The policies to imitate and the current one, greedy; then the current one, exploring."""
-        del iteration
         network, config = self.network, self.config
         deviation = config.deviation if self.problem.decision_kind == "continuous" else None
         exploring = Variant(exploring_network(network, config.temperature, deviation), exploring=True)
@@ -67,7 +66,6 @@ class BcMaxLearner(Learner):
         return {**self._cloner.state(), "updates": np.array(self.updates, np.int64), **arrays_of(self._memory)}
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        del iteration
         config = self.config
         found: dict[str, list[tuple[int, Remembered]]] = {}
         for sample in samples:

@@ -100,11 +100,9 @@ class EffectLearner(Learner):
         }
 
     def variants(self, iteration: int) -> list[Variant]:
-        del iteration
         return [Variant(self._network, exploring=True)] * self.config.samples_per_module
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        del iteration
         config = self.config
         batch = effect_batch(samples, self._network, config.weigh_by_noise)
         seen = [sample.observations for sample in samples if sample.observations is not None]
@@ -161,7 +159,6 @@ class EffectLearner(Learner):
 
 def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_noise: bool = True) -> EffectBatch:
     """The equations of `samples`, whose decisions were drawn from `behaviour`; `weigh_by_noise` as EffectConfig's.
-
     Raises: RunError: no function was compiled twice with a score.
     """
     exact = exact_network(behaviour.weights)
@@ -200,9 +197,8 @@ def _typical(variances: np.ndarray) -> float:
 
 
 def feature_residuals(observations: Observations, logits: np.ndarray) -> tuple[np.ndarray, int]:
-    """(x - E x of each decision, float64 [N, D + 1]; how many decisions are not the likeliest).
-
-    Args: logits: float [M], of the policy that was drawn from.
+    """(x - E x of each decision, float64 [N, D + 1]; how many decisions are not the likeliest). Args: logits: float
+    [M], of the policy that was drawn from.
     """
     rows = linear_rows(observations)
     if observations.kind == "binary":

@@ -1,13 +1,14 @@
 """Effect regression: it finds known effects, and credits no decision with later ones that it made possible."""
 
-import dataclasses
 import types
 import unittest
+from collections.abc import Sequence
 
 import numpy as np
 
 from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
 from mlgo.learning.algorithms.effect_regression.learner import EffectLearner, effect_batch, feature_residuals, scale_for
+from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
 from mlgo.learning.linear_network import linear_network
@@ -15,34 +16,32 @@ from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import LEVEL_SCALE, build_normalizer
 from mlgo.learning.observations import Observations, pack
 from mlgo.learning.testing import synthetic_environments as synthetic
-from mlgo.problems.objective import LoggedScore
-from mlgo.problems.problem import Problem
-from mlgo.problems.tensor import TensorSpec
+from mlgo.learning.testing.synthetic import binary_problem
 from mlgo.run.exit_codes import RunError
 
-_YES_NO, _CHOICE, _NUMBER = (
-    synthetic.BinaryEnvironment(),
-    synthetic.CategoricalEnvironment(),
-    synthetic.ContinuousEnvironment(),
-)
+_YES_NO, _CHOICE = synthetic.BinaryEnvironment(), synthetic.CategoricalEnvironment()
+_COLUMNS = _YES_NO.normalizer.columns
+#: The last knot of a feature.
+_LIMIT = next(column.end for column in _COLUMNS if column.feature == "gain")
 
-PROBLEM = Problem(
-    folder="swallow",
-    observation_specs=(TensorSpec("large", "int64", (1,)),),
-    action_spec=TensorSpec("decision", "int64", (1,)),
-    action_count=2,
-    mask_feature=None,
-    score=LoggedScore(TensorSpec("score", "float32", (1,)), "minimize"),
-    advisor_flag="a",
-    log_flag="b",
-    model_flag="c",
-    decision_kind="binary",
-)
+PROBLEM = binary_problem("swallow", {"large": "int64"})
 NORMALIZER = build_normalizer({"large": np.array([0.0, 1.0])}, PROBLEM)
+_TWO = pack({"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64))
 
 
 def _fresh(environment):
     return initial_network(environment.normalizer, 1, NetworkConfig((8,), (4,)))
+
+
+def _learner(environment=_YES_NO, network=None, state=None, **settings) -> EffectLearner:
+    network = network or _fresh(environment)
+    return EffectLearner(network, environment.problem, 1, EffectConfig(**settings), state)
+
+
+def _logits(learner: EffectLearner, levels: Sequence[int]) -> np.ndarray:
+    """Of rows that hold the same level in every column."""
+    rows = np.array(levels, np.uint8)[:, None].repeat(_YES_NO.normalizer.width, axis=1)
+    return exact_network(learner.network.weights).row_logits(rows)
 
 
 def _constant(z: float):
@@ -66,44 +65,32 @@ def _swallowing(random: np.random.Generator, module: str, variant: int) -> Sampl
 
 class EffectTest(unittest.TestCase):
     def test_the_first_policy_may_be_written_down(self):
-        config = EffectConfig(start={"gain": 1.0}, start_bias=-0.5)
-        columns = _YES_NO.normalizer.columns
-        learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config)
-        levels = np.array([[0] * len(columns), [192] * len(columns)], np.uint8)
-        pieces = sum(column.feature == "gain" for column in columns)
-        np.testing.assert_allclose(
-            exact_network(learner.network.weights).row_logits(levels), [-0.5, pieces - 0.5], atol=0.02
-        )
-        resumed = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config, learner.state())
-        np.testing.assert_array_equal(
-            resumed.network.weights["policy/0/kernel"], _fresh(_YES_NO).weights["policy/0/kernel"]
-        )
+        start = {"start": {"gain": 1.0}, "start_bias": -0.5}
+        learner = _learner(**start)
+        pieces = sum(column.feature == "gain" for column in _COLUMNS)
+        np.testing.assert_allclose(_logits(learner, [0, 192]), [-0.5, pieces - 0.5], atol=0.02)
+        resumed, name = _learner(state=learner.state(), **start), "policy/0/kernel"
+        np.testing.assert_array_equal(resumed.network.weights[name], _fresh(_YES_NO).weights[name])
         with self.assertRaisesRegex(RunError, "EffectConfig.start: names gains"):
-            EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(start={"gains": 1.0}))
+            _learner(start={"gains": 1.0})
 
     def test_a_preference_holds_from_the_first_policy_on_whatever_is_learned(self):
-        limit = next(column.end for column in _YES_NO.normalizer.columns if column.feature == "gain")
-        start = EffectConfig(start={"gain": 1.0}, start_bias=-0.5)
-        preferring = dataclasses.replace(start, preferred_below={"gain": (limit, 7.0)})
-        learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, preferring)
-        plain = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, start)
-        rows = np.array([[0], [192]], np.uint8).repeat(_YES_NO.normalizer.width, axis=1)
-        logits = [exact_network(each.network.weights).row_logits(rows) for each in (learner, plain)]
-        np.testing.assert_allclose(logits[0] - logits[1], [7.0, 0.0], atol=0.05)
+        start = {"start": {"gain": 1.0}, "start_bias": -0.5}
+        learner, plain = _learner(**start, preferred_below={"gain": (_LIMIT, 7.0)}), _learner(**start)
+        np.testing.assert_allclose(_logits(learner, [0, 192]) - _logits(plain, [0, 192]), [7.0, 0.0], atol=0.05)
         synthetic.train(_YES_NO, learner, 2, 8)
-        self.assertGreater(exact_network(learner.network.weights).row_logits(rows)[0], 0.0)
+        self.assertGreater(_logits(learner, [0])[0], 0.0)
         synthetic.train(_YES_NO, plain, 2, 8)
-        self.assertLess(exact_network(plain.network.weights).row_logits(rows)[0], 0.0)
+        self.assertLess(_logits(plain, [0])[0], 0.0)
 
     def test_the_first_update_may_keep_what_the_start_knows(self):
         columns = _YES_NO.normalizer.width + 1
         known = linear_network(_fresh(_YES_NO), np.random.default_rng(3).normal(0, 1, columns))
         levels = np.random.default_rng(4).integers(0, 193, (200, columns - 1)).astype(np.uint8)
-        limit = next(column.end for column in _YES_NO.normalizer.columns if column.feature == "gain")
 
         def likeness(first_step: float) -> float:
-            config = EffectConfig(prior=0.0, first_step=first_step, preferred_below={"gain": (limit, 2.0)})
-            learner = EffectLearner(known, _YES_NO.problem, 1, config)
+            preferred = {"gain": (_LIMIT, 2.0)}
+            learner = _learner(network=known, prior=0.0, first_step=first_step, preferred_below=preferred)
             # The policy holds what its own training preferred.
             self.assertIs(learner.network, known)
             synthetic.train(_YES_NO, learner, 1, 8)
@@ -118,7 +105,7 @@ class EffectTest(unittest.TestCase):
     def test_a_preference_needs_a_knot_as_its_limit(self):
         for preferred, problem in (({"gain": (0.123, 7.0)}, "limit 0.123 for gain"), ({"gains": (0.0, 7.0)}, "look")):
             with self.assertRaisesRegex(RunError, problem):
-                EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(preferred_below=preferred))
+                _learner(preferred_below=preferred)
 
     def test_getters_are_not_blamed_for_the_function_that_brought_them(self):
         random = np.random.default_rng(1)
@@ -142,25 +129,22 @@ class EffectTest(unittest.TestCase):
         self.assertLess(alone[0], 0)
 
     def test_one_round_is_nearly_enough_for_a_simple_problem(self):
-        for environment, config in ((_YES_NO, EffectConfig()), (_CHOICE, EffectConfig(exploration=0.2))):
-            learner = EffectLearner(_fresh(environment), environment.problem, 1, config)
+        for environment, exploration in ((_YES_NO, 0.04), (_CHOICE, 0.2)):
+            learner = _learner(environment, exploration=exploration)
             metrics = synthetic.train(environment, learner, 2, 8)
             self.assertGreater(synthetic.share_of_optimum(environment, learner.network), 0.95)
-            self.assertAlmostEqual(metrics[-1]["exploration_rate"], config.exploration, delta=0.02)
+            self.assertAlmostEqual(metrics[-1]["exploration_rate"], exploration, delta=0.02)
 
     def test_going_on_from_a_state_gives_the_same_bytes(self):
-        whole = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig())
-        synthetic.train(_YES_NO, whole, 3, 4, seed=0)
-        first = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig())
-        synthetic.train(_YES_NO, first, 1, 4, seed=0)
-        resumed = EffectLearner(first.network, _YES_NO.problem, 1, EffectConfig(), first.state())
+        whole, first = _learner(), _learner()
+        synthetic.train(_YES_NO, whole, 3, 4)
+        synthetic.train(_YES_NO, first, 1, 4)
+        resumed = _learner(network=first.network, state=first.state())
         for iteration in (1, 2):
-            samples = synthetic.samples_of(
-                _YES_NO, range(4 * iteration, 4 * iteration + 4), resumed.variants(iteration), iteration
-            )
+            modules = range(4 * iteration, 4 * iteration + 4)
+            samples = synthetic.samples_of(_YES_NO, modules, resumed.variants(iteration), iteration)
             resumed.update(iteration, samples)
-        for name, array in whole.network.weights.items():
-            np.testing.assert_array_equal(array, resumed.network.weights[name])
+        self.assertEqual(digest_of(whole.network.weights), digest_of(resumed.network.weights))
 
     def test_without_two_samples_of_a_function_nothing_can_be_learned(self):
         random = np.random.default_rng(1)
@@ -169,7 +153,7 @@ class EffectTest(unittest.TestCase):
 
     def test_continuous_decisions_are_refused(self):
         with self.assertRaisesRegex(RunError, "has continuous decisions, and EffectLearner needs a finite action set"):
-            EffectLearner(_fresh(_NUMBER), _NUMBER.problem, 1, EffectConfig())
+            _learner(synthetic.ContinuousEnvironment())
 
 
 class SurprisesTest(unittest.TestCase):
@@ -185,10 +169,7 @@ class SurprisesTest(unittest.TestCase):
         np.testing.assert_allclose(mean, 0, atol=1e-7)
 
     def test_unlikely_decisions_are_counted(self):
-        observations = pack(
-            {"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64)
-        )
-        self.assertEqual(feature_residuals(observations, np.array([1.0, 1.0], np.float32))[1], 1)
+        self.assertEqual(feature_residuals(_TWO, np.array([1.0, 1.0], np.float32))[1], 1)
 
 
 class LinearNetworkTest(unittest.TestCase):
@@ -203,9 +184,8 @@ class LinearNetworkTest(unittest.TestCase):
         np.testing.assert_allclose(found, wanted, atol=0.05)
 
     def test_scale(self):
-        seen = [pack({"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64))]
         effect = np.array([0.0] * NORMALIZER.width + [0.1])
-        scale = scale_for(effect, seen, 0.1, np.zeros_like(effect))
+        scale = scale_for(effect, [_TWO], 0.1, np.zeros_like(effect))
         self.assertAlmostEqual(1 / (1 + np.exp(0.1 * scale)), 0.1, places=6)
 
 

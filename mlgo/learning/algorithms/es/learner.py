@@ -105,9 +105,8 @@ class EsLearner(Learner):
 
 
 def trained_names(weights: Mapping[str, np.ndarray], last_layers: int | None) -> list[str]:
-    """The names of the weights in the policy's last layers, in the order of the layers; None: in all layers.
-
-    Raises: ValueError: there are fewer layers.
+    """The names of the weights in the policy's last layers, in the order of the layers; None: in all layers. Raises:
+    ValueError: there are fewer layers.
     """
     hidden = range(len(layer_arrays(weights, "policy")))
     layers = [*([f"policy/{index}/kernel", f"policy/{index}/bias"] for index in hidden), ["policy/logits/kernel"]]

@@ -46,7 +46,6 @@ class CandidateActor(network.DistributionNetwork):
         self._policy_variables = {name: value for name, value in weights.items() if name.startswith("policy/")}
 
     def call(self, inputs, step_type=None, network_state=(), training=False):
-        del step_type, training
         levels, legal = inputs["levels"], inputs["legal"]
         rows = tf.reshape(levels, [-1, levels.shape[-1]])
         logits = tf.reshape(row_logits(self._policy_variables, rows), tf.shape(legal))
@@ -63,7 +62,6 @@ class SummaryValue(network.Network):
         self._value_variables = {name: value for name, value in weights.items() if name.startswith("value/")}
 
     def call(self, inputs, step_type=None, network_state=(), training=False):
-        del step_type, training
         summary = inputs["summary"]
         flat = values(self._value_variables, tf.reshape(summary, [-1, summary.shape[-1]]))
         return tf.reshape(flat, tf.shape(summary)[:-1]), network_state

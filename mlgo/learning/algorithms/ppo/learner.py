@@ -68,11 +68,9 @@ class PpoLearner(Learner):
         return {**self._adam.state(), **with_prefix(_BASELINE, baseline), "updates": updates}
 
     def variants(self, iteration: int) -> list[Variant]:
-        del iteration
         return [Variant(self._exploring, exploring=True)] * self.config.samples_per_module
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        del iteration
         leave_one_out = self.config.baseline == "samples" and self.config.samples_per_module > 1
         metrics = self.learn(*returns_of(samples, leave_one_out, self._baseline))
         if self.problem.decision_kind == "continuous":
