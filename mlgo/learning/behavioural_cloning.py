@@ -1,16 +1,14 @@
 """Warm start: the policy learns to repeat the default heuristic's decisions, by cross-entropy on a default trace.
 
-Of continuous decisions it learns the order, by least squares on their ranks. LLVM's default priorities are bit fields
-(stage, hint, class, size) over 32 bits: regressing on them would learn the highest bit and nothing else. Their ranks
-hold all that the allocator sees of them.
+Of continuous decisions it learns the order, by least squares on their ranks, which is all that the allocator sees of
+them. LLVM's default priorities are bit fields (stage, hint, class, size) over 32 bits: regressing on them would learn
+the highest bit and nothing else.
 
-The weights returned are those of the epoch with the best accuracy on functions that were not trained on. Accuracy is
-that of the exact network, greedy, as it would be shipped. It is reported beside the accuracy of always answering the
-most frequent position: for eviction "keep it", 68 % of the choices.
+The weights returned are those of the epoch with the best accuracy on functions that were not trained on, of the exact
+network, greedy, as it would be shipped. For eviction, always answering "keep it" repeats 68 % of the choices.
 
 A rule that can be repeated exactly drives its logits apart without end. A policy cloned from it then explores nothing,
-and has no gradient either: of sigmoid(z) it is p (1 - p). `BcConfig.label_smoothing` bounds the logits where they are
-made.
+and has no gradient either: of sigmoid(z) it is p (1 - p). `BcConfig.label_smoothing` bounds the logits.
 """
 
 import dataclasses

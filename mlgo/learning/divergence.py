@@ -4,8 +4,7 @@ An update that breaks down raises `DivergenceError` by itself. Conditions that o
 `judge` in the metrics of these iterations. `answer_to` says whether a run stops or rolls back.
 
 Rolling back: the loop goes back to the checkpoint from before the update, constructs the learner again with
-`slowed(config, rollbacks)`, and continues with the next iteration, whose modules and draws are others: going on with
-the same ones at the same rate would end in the same place.
+`slowed(config, rollbacks)`, and continues with the next iteration, whose modules and draws are others.
 """
 
 import dataclasses

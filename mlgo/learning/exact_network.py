@@ -1,9 +1,9 @@
 """The policy on a binary grid, where float32 arithmetic never rounds. This form is shipped, sampled from and evaluated.
 
-TensorFlow, TensorFlow Lite and XLA add the products of a layer in different orders, with or without fused
-multiply-add, and a difference of one unit in the last place can flip a near-tie. Here every input of a layer is a
-whole number, every weight a multiple of a power of two, and the grid is so coarse that every partial sum in every
-order has at most 24 bits: all of them are exact, and so is the decision (ties go to the lowest position).
+TensorFlow, TensorFlow Lite and XLA add the products of a layer in different orders, with or without fused multiply-add.
+Here every input of a layer is a whole number, every weight a multiple of a power of two, and the grid is so coarse that
+every partial sum in every order has at most 24 bits: all are exact, and so is the decision (ties go to the lowest
+position).
 
     inputs of layer i:  n_i in {0 .. top_i};  n_0 = levels (top 192), n_i = floor(relu6(z_i + 2^-7) * 64) (top 384)
     z_i+1 = n_i @ kernel_i + bias_i;  kernel_i = unit_i * round(2^bits * weights),  bias_i on the same grid
@@ -11,8 +11,7 @@ order has at most 24 bits: all of them are exact, and so is the decision (ties g
 
 Rounding the weights to `bits` (at most 12) binary places and hidden values to 6 costs little: for an eviction policy
 trained on 86 modules, on 5,758 real observations, logits changed by 0.01 on average, log probabilities of decisions by
-0.007 (standard deviation), and 0.4 % of the greedy decisions; PPO's importance ratios take the rounding into account
-(algorithms/ppo).
+0.007 (standard deviation), and 0.4 % of the greedy decisions.
 """
 
 import dataclasses

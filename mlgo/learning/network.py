@@ -1,14 +1,12 @@
 """The eviction network of the papers: one small scorer shared by all candidates, and a value network beside it.
 
 A row of D levels goes through fully connected layers of 80 and 40 units to one logit; softmax over the legal candidates
-of an observation is the policy (MLGO for register allocation, arXiv:2101.04808 section 5 and its follow-up;
-ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/network.gin: fc_layer_params=(80, 40), relu). Illegal candidates
-have no row, which is what logits of minus infinity mean. Features of the whole observation (eviction: `progress`) are
-columns of every row.
+of an observation is the policy (arXiv:2101.04808 section 5 and its follow-up; ml-compiler-opt,
+compiler_opt/rl/regalloc/gin_configs/network.gin: fc_layer_params=(80, 40), relu). Illegal candidates have no row.
+Features of the whole observation (eviction: `progress`) are columns of every row.
 
-A policy explores with decisions drawn from softmax(z), sigmoid(z), or, if continuous, z plus noise (distribution.py).
-Straying more or less is a matter of weights: logits divided by a temperature, and the noise's deviation as one more
-array, which only the exploring model looks at (mlgo/policy/tflite.py).
+A policy explores as distribution.py says, more or less by its weights: logits divided by a temperature, and the noise's
+deviation as one more array, which only the exploring model looks at (mlgo/policy/tflite.py).
 
 Two departures from the papers. The activation is relu6 instead of relu, so that hidden values have a bound and the
 shipped copy of the network can compute without any rounding (exact_network.py). The value network sees the mean

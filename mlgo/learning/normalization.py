@@ -4,17 +4,15 @@ A feature becomes a few columns. Column c of feature x is, in float32,
 
     level_c(x) = floor(relu6((min_(x, high) - start_c) * slope_c) * 32)        in {0, 1, ..., 192}
 
-with slope_c = 6 / (end_c - start_c): the position of x between the knots start_c and end_c. The knots are values of the
-vocabulary with equal numbers of distinct quantiles between them, so together the columns of one feature are its
-cumulative distribution, cut into pieces which the network's first layer weighs one by one. That contains what the
-papers' derived features (x, x^2, sqrt x of the quantile; ml-compiler-opt, compiler_opt/rl/feature_ops.py) approximate,
-without Bucketize and without sqrt, which is not the same in every runtime.
+with slope_c = 6 / (end_c - start_c): the position of x between the knots start_c and end_c. Equal numbers of distinct
+quantiles lie between the knots, so together the columns of one feature are its cumulative distribution, in pieces. That
+contains what the papers' derived features (x, x^2, sqrt x of the quantile; ml-compiler-opt,
+compiler_opt/rl/feature_ops.py) approximate, without Bucketize and sqrt, which is not the same in every runtime.
 
 Equal bits: a subtraction, a multiplication, comparisons, a multiplication and floor, each correctly rounded by IEEE 754
 and never a product that feeds a sum, which a compiler could fuse. `min_(x, high)` is `x if x < high else high`, so NaN
 and +inf become `high`: in LLVM's logs NaN is inf/inf, the weight of a range that must not be spilled. -inf becomes 0.
 int64 features are converted to float32 first: exact up to 2^24, above that rounded to nearest, and monotone.
-Levels are integers, so computations from them on a binary grid are exact (see exact_network.py).
 """
 
 import dataclasses

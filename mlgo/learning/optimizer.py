@@ -1,8 +1,6 @@
-"""The gradient step: Adam with its whole state in plain arrays, so that a checkpoint holds all of it, and what steps
-share.
+"""The gradient step: Adam with its whole state in plain arrays, for checkpoints, and what steps share.
 
-The update is TensorFlow's own kernel (ResourceApplyAdam), the one behind tf.train.AdamOptimizer, which ml-compiler-opt
-uses.
+The update is TensorFlow's kernel behind tf.train.AdamOptimizer, which ml-compiler-opt uses (ResourceApplyAdam).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -34,9 +34,8 @@ class ExecutedCostTest(unittest.TestCase):
     def test_refused_weights(self):
         for weights in ("", "1,1", "1,1,4,1", "1,-1,4", "1,inf,4", "nan,1,4", "0,0,0", "one,1,4"):
             with self.subTest(weights):
-                with self.assertRaisesRegex(
-                    ValueError, r"is not three numbers that are finite and at least 0, as in 1,1,4"
-                ):
+                wrong = "is not three numbers that are finite and at least 0, as in 1,1,4"
+                with self.assertRaisesRegex(ValueError, wrong):
                     load_problem(f"regalloc_eviction+executed_cost.{weights}")
         with self.assertRaisesRegex(ValueError, "must be finite and at least 0"):
             ExecutedCost(instruction=-1.0)

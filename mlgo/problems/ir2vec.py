@@ -1,8 +1,8 @@
 """IR2Vec's vocabulary: the seed vectors of which LLVM adds up the embedding of a function.
 
-LLVM 22 reads it (llvm/lib/Analysis/IR2Vec.cpp, `readVocabulary`). It is a JSON object of three sections, each a map
-from a name to a vector, and all vectors have one dimension. A policy with embeddings needs the vocabulary that it was
-trained with, so the names of problems, traces and policies contain the vocabulary's identity.
+It is a JSON object (llvm/lib/Analysis/IR2Vec.cpp of LLVM 22, `readVocabulary`) of three sections, each a map from a
+name to a vector, all of one dimension. A policy needs the vocabulary that it was trained with, so the names of problems,
+traces and policies contain its identity.
 """
 
 import dataclasses

@@ -29,20 +29,17 @@ class SlotsTest(unittest.TestCase):
         self.assertEqual(load_problem("regalloc_eviction").advisor_flag, "regalloc-enable-advisor")
 
     def test_selectors(self):
-        self.assertEqual(
-            slots.selector_option("inlining_for_size", "arm32-size"),
-            ["-mllvm", "-ml-inliner-model-selector=arm32-size"],
-        )
+        selected = slots.selector_option("inlining_for_size", "arm32-size")
+        self.assertEqual(selected, ["-mllvm", "-ml-inliner-model-selector=arm32-size"])
         self.assertEqual(slots.selector_option("regalloc_eviction", ""), [])
         # Another prefix would stand for an option of LLVM (llvm/embedded).
         ours = {slot["selector_flag"] for slot in slots.policy_slots().values()} - {"ml-inliner-model-selector"}
         self.assertEqual([flag for flag in ours if not flag.startswith("mlgo-")], [])
 
     def test_problem_without_a_slot(self):
-        with self.assertRaisesRegex(ValueError, "problem absent: has no policy slot"):
-            slots.selector_option("absent", "")
-        with self.assertRaisesRegex(ValueError, "problem absent: has no policy slot; add one to llvm/slots.bzl"):
-            slots.slot_arguments("absent")
+        for look_up in (lambda: slots.selector_option("absent", ""), lambda: slots.slot_arguments("absent")):
+            with self.assertRaisesRegex(ValueError, "problem absent: has no policy slot; add one to llvm/slots.bzl"):
+                look_up()
 
 
 if __name__ == "__main__":

@@ -10,8 +10,12 @@ from mlgo.score.testing.code import log_of, sizes_of
 SCORE = score_of(load_problem("inlining_for_size"))
 
 
+def _credits(default, found, logs):
+    return SCORE.for_corpus({"m": default}).credits_of("m", found, default, logs)
+
+
 def _credit(default, found, log):
-    (credited,) = SCORE.for_corpus({"m": default}).credits_of("m", [found], default, [log])
+    (credited,) = _credits(default, [found], [log])
     return credited
 
 
@@ -31,7 +35,7 @@ class CreditTest(unittest.TestCase):
         logs = [log_of(("f", "g", 0), ("h", "f", 1)), log_of(("f", "g", 1), ("h", "f", 0))]
         default = sizes_of(f=50, g=10, h=100)
         found = [sizes_of(f=50, g=10, h=132), sizes_of(f=34, h=132)]
-        (_, first), (_, second) = SCORE.for_corpus({"m": default}).credits_of("m", found, default, logs)
+        (_, first), (_, second) = _credits(default, found, logs)
         self.assertEqual(first["f"], -2.0)
         self.assertEqual(second["f"], (16 - 32 + 10) / 16)
 
@@ -39,7 +43,7 @@ class CreditTest(unittest.TestCase):
         logs = [log_of(("f", "g", 0)), log_of(("f", "g", 0))]
         default = sizes_of(f=50, g=40)
         found = [sizes_of(f=50, g=40), sizes_of(f=50, g=70)]
-        (_, first), (_, second) = SCORE.for_corpus({"m": default}).credits_of("m", found, default, logs)
+        (_, first), (_, second) = _credits(default, found, logs)
         self.assertEqual((first, second), ({"f": 0.0}, {"f": 0.0}))
 
     def test_a_log_without_call_sites_credits_every_decision_with_the_module(self):

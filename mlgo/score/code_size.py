@@ -5,17 +5,15 @@ Rewards:
     comdat_weighted_code   the code bytes of each function divided by the number of modules in the corpus whose default
                            build carries its COMDAT, for a linker keeps one of them. Nothing else counts. Measured on
                            LLVM and on C and C++ libraries, it ranks policies much as the linked image does.
-    linked_code            the bytes that the module adds to one program made of all modules of the corpus. The linker
-                           keeps the copy of a COMDAT in the first module by name that carries it by default; it counts
-                           there in full, and if that module drops it, the next copy counts. For corpora that are one
-                           program. The sum over a whole corpus equals that of comdat_weighted_code, which spreads the
-                           bytes of a COMDAT over all modules that may change it.
+    linked_code            the bytes that the module adds to one program made of all modules of the corpus. A COMDAT
+                           counts in full in the first module by name that carries it by default, where the linker takes
+                           it from, and if that module drops it, the next copy counts. The sum over a whole corpus
+                           equals that of comdat_weighted_code.
     object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is
-                           .eh_frame and another third COMDAT code that other modules carry too, so it says little about
-                           a program.
+                           .eh_frame and another third COMDAT code that other modules carry too.
     estimated_code         as comdat_weighted_code, with sizes that an estimator (mlgo/size_estimator) predicts from the
-                           optimised IR: no code is generated. The error of an estimate is several percent of a module,
-                           more than the difference between most policies.
+                           optimised IR: no code is generated. It is off by several percent of a module, more than the
+                           difference between most policies.
     folded_code            the bytes that the folded image holds for each function (folded_code.py), of the problem with
                            "+folded" only.
 """

@@ -52,12 +52,11 @@ class FoldedCode:
 class FoldedByDefault:
     """A ByteCounter for learning a policy for folded images.
 
-    A search asks what one change does to one image. A policy changes all copies of a function, since it sees the same
-    features at each. So a function that the linker folds by default counts by the share it has there, whatever its code
-    becomes: if all its copies change alike, their shares add up to the one copy that the new image holds. But copies
-    with other callers or in other modules may be treated differently, and are then no longer folded. `unlike` is the
-    part of a changed copy that counts as if it alone had changed, as `FoldedCode` has it: a half is nearest to the
-    images of the shipped policy (docs/adr/0005).
+    A policy changes all copies of a function, since it sees the same features at each. So a function that the linker
+    folds by default counts by the share it has there, whatever its code becomes. But copies with other callers or in
+    other modules may be treated differently, and are then no longer folded. `unlike` is the part of a changed copy that
+    counts as if it alone had changed, as `FoldedCode` has it: a half is nearest to the images of the shipped policy
+    (docs/adr/0005).
     """
 
     #: module → function → its fold identity by default.

@@ -22,9 +22,8 @@ class Logged(Score):
 
     The improvement of a function is minus the logarithm of its ratio: 0.02 means about two percent better than the
     default, and twice as good outweighs twice as bad. A decision is credited with it, and a module's is the mean over
-    its functions: what is learned from is what evaluations measure. ml-compiler-opt credits 1 - the ratio to a moving
-    average of past policies (compiler_opt/rl/compilation_runner.py, _calculate_reward), in which losses outweigh gains.
-    The default's score is fixed, so that the credits of different iterations can be compared.
+    its functions. ml-compiler-opt credits 1 - the ratio to a moving average of past policies
+    (compiler_opt/rl/compilation_runner.py, _calculate_reward), in which losses outweigh gains.
     """
 
     rewards = ("score",)

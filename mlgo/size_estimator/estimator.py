@@ -1,8 +1,7 @@
 """Estimates the bytes of a function's code from the properties of its IR.
 
 The estimate is a linear model of the counts, fitted to relative errors, times a correction factor by a small network of
-the counts' logarithms. The linear model extrapolates to functions larger than those of the training set; a network does
-not.
+the counts' logarithms. Only the linear model extrapolates to functions larger than those of the training set.
 """
 
 import dataclasses

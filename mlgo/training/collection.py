@@ -72,45 +72,41 @@ class ModelWriter(Protocol):
     def forget_networks(self) -> None: ...
 
 
-class JobModels:
-    """Writes the policies of an iteration's jobs for the compiler, as they are asked for.
+def compile_jobs(
+    jobs: Sequence[CompileJob],
+    setup: CompileSetup,
+    models: ModelWriter,
+    seed: int,
+    iteration: int,
+    wants_log: Sequence[bool],
+) -> Generator[CompileOutcome, None, None]:
+    """Compiles `jobs`, as far as it is asked for; yields the outcomes in their order.
 
-    Greedy variants with one network share one model; an exploring one has a model and a seed per compile.
+    Greedy variants with one network share one model; an exploring one has a model and a seed per compile, which follows
+    from `seed` and `iteration`. Models are written as they are needed. Args: wants_log: of each job.
     """
+    greedy: dict[int, pathlib.Path] = {}
 
-    def __init__(self, models: ModelWriter, seed: int, iteration: int):
-        self._models, self._seed, self._iteration = models, seed, iteration
-        self._greedy: dict[int, pathlib.Path] = {}
-
-    def write(self, job: CompileJob) -> pathlib.Path:
+    def written(job: CompileJob) -> pathlib.Path:
         network = job.variant.network
         if job.variant.exploring:
-            seed = determinism.derive_seed(self._seed, "exploration", self._iteration, job.module.name, job.index)
-            return self._models.write(network, job.name, seed)
-        # Variants often share one network.
-        if id(network) not in self._greedy:
-            self._greedy[id(network)] = self._models.write(network, f"greedy {len(self._greedy)}", None)
-        return self._greedy[id(network)]
+            drawn = determinism.derive_seed(seed, "exploration", iteration, job.module.name, job.index)
+            return models.write(network, job.name, drawn)
+        if id(network) not in greedy:
+            greedy[id(network)] = models.write(network, f"greedy {len(greedy)}", None)
+        return greedy[id(network)]
 
-    def remove(self, job: CompileJob) -> None:
-        if job.variant.exploring:
-            self._models.remove(job.name)
-
-    def close(self) -> None:
-        for index in range(len(self._greedy)):
-            self._models.remove(f"greedy {index}")
-        self._models.forget_networks()
-
-
-def compile_jobs(
-    jobs: Sequence[CompileJob], setup: CompileSetup, models: JobModels, wants_log: Sequence[bool]
-) -> Generator[CompileOutcome, None, None]:
-    """Compiles `jobs`, as far as it is asked for; yields the outcomes in their order. Args: wants_log: of each job."""
-    compiled = compile_modules([job.module for job in jobs], setup, map(models.write, jobs), wants_log)
-    with contextlib.closing(models), contextlib.closing(compiled):
-        for job, (_, outcome) in zip(jobs, compiled, strict=True):
-            models.remove(job)
-            yield outcome
+    try:
+        compiled = compile_modules([job.module for job in jobs], setup, map(written, jobs), wants_log)
+        with contextlib.closing(compiled):
+            for job, (_, outcome) in zip(jobs, compiled, strict=True):
+                if job.variant.exploring:
+                    models.remove(job.name)
+                yield outcome
+    finally:
+        for index in range(len(greedy)):
+            models.remove(f"greedy {index}")
+        models.forget_networks()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,6 +4,8 @@ import dataclasses
 import math
 import pathlib
 import unittest
+from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -41,7 +43,7 @@ def _network(seed: int) -> PolicyNetwork:
     return initial_network(synthetic.normalizer(), seed, NetworkConfig((4,), (4,)))
 
 
-class JobModelsTest(unittest.TestCase):
+class CompileJobsTest(unittest.TestCase):
     def setUp(self):
         self.modules = [Module.at(name, "x.bc", ()) for name in ("a", "b")]
 
@@ -50,19 +52,27 @@ class JobModelsTest(unittest.TestCase):
         greedy = [Variant(network, False) for network in (first, second, first)]
         variants = [*greedy, Variant(first, True), Variant(first, True)]
         models = FakeModels()
-        of_variants = collection.JobModels(models, seed=1, iteration=2)
         jobs = collection.jobs_of(self.modules, variants)
         self.assertEqual([job.name for job in jobs], [f"{module} {index}" for module in "ab" for index in range(5)])
-        paths = {job.name: of_variants.write(job) for job in jobs}
+        setup: Any = None
+        compiling = collection.compile_jobs(jobs, setup, models, 1, 2, [False] * len(jobs))
+
+        def compile_modules(modules, setup, written, wants_log):
+            """Compiles when all models are written. The outcome is the model."""
+            yield from zip(modules, list(written))
+
+        with mock.patch.object(collection, "compile_modules", compile_modules):
+            paths = {jobs[0].name: next(compiling)}
+            self.assertEqual(sorted(models.there), ["a 3", "a 4", "b 3", "b 4", "greedy 0", "greedy 1"])
+            seeds = [seed for name, seed in models.there.items() if not name.startswith("greedy")]
+            self.assertEqual(len(set(seeds)), 4)
+            for job in jobs[1:]:
+                paths[job.name] = next(compiling)
+                self.assertNotIn(job.name, models.there)
+            self.assertEqual(sorted(models.there), ["greedy 0", "greedy 1"])
+            compiling.close()
         self.assertEqual(paths["a 0"], paths["b 2"])
         self.assertNotEqual(paths["a 0"], paths["a 1"])
-        self.assertEqual(sorted(models.there), ["a 3", "a 4", "b 3", "b 4", "greedy 0", "greedy 1"])
-        seeds = [seed for name, seed in models.there.items() if not name.startswith("greedy")]
-        self.assertEqual(len(set(seeds)), 4)
-        for job in jobs:
-            of_variants.remove(job)
-        self.assertEqual(sorted(models.there), ["greedy 0", "greedy 1"])
-        of_variants.close()
         self.assertEqual(models.there, {})
         self.assertFalse(models.networks_kept)
 

@@ -1,5 +1,4 @@
-"""The corpora of a run, and which of their modules are for what: train, validation or held_out; the modules of each
-iteration.
+"""The corpora of a run, which of their modules are for what, and the modules of each iteration.
 
 "train" are learned from, "validation" belong to the corpus to learn from and choose the policy, "held_out" measure it.
 """
@@ -185,9 +184,8 @@ def split_modules(
 def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed: int) -> list[str]:
     """The `count` modules of iteration `iteration`, sorted by name.
 
-    The corpus is walked through in one random order, then in another, and so on; iterations take consecutive pieces of
-    that walk. So every module comes once before any comes twice, but for a piece that spans two walks, where a module
-    of the second walk that is in the piece already is left out.
+    The corpus is walked through in one random order, then in another, and so on; iterations take consecutive pieces. Of
+    a piece that spans two walks, a module of the second that is in the piece already is left out.
 
     Args: count: modules per iteration, >= 1; at least `len(names)` means all of them each time.
     """

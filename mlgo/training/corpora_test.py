@@ -62,9 +62,8 @@ class CorporaTest(unittest.TestCase):
         for part, modules in (("train", train), ("held_out", held_out)):
             bitcode = {name: fake_clang.FakeModule.bitcode({f"f{key}": 3}) for name, key in modules.items()}
             fake_clang.write_corpus(self.folder / part, bitcode)
-        return RunInputs(
-            self.folder / "clang", self.folder / "train", self.folder / "held_out", None, None, self.folder / "out"
-        )
+        clang, *parts, output = (self.folder / name for name in ("clang", "train", "held_out", "out"))
+        return RunInputs(clang, *parts, None, None, output)
 
     def test_held_out_modules_that_equal_others_are_left_out_of_a_corpus_of_their_own_too(self):
         inputs, said = self.two({"a": 1, "b": 2}, {"c": 1, "d": 3, "e": 3, "f": 4}), io.StringIO()
@@ -90,10 +89,13 @@ class CorporaTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, r"--held_out_corpus=.*: has no module that differs .*\(b equals a\)"):
             open_corpora(inputs, PROBLEM)
 
-    def test_the_split_is_said_and_recorded(self):
+    def eight(self) -> tuple[RunInputs, RunCorpora, list[str]]:
+        """Inputs and corpora of eight modules, and the names of more."""
         inputs = self.inputs(8)
-        corpora = open_corpora(inputs, PROBLEM)
-        names = [f"m{index}" for index in range(32)]
+        return inputs, open_corpora(inputs, PROBLEM), [f"m{index}" for index in range(32)]
+
+    def test_the_split_is_said_and_recorded(self):
+        inputs, corpora, names = self.eight()
         found = split_modules(names, corpora, RunSettings(), inputs)
         count = len(corpora.by_part["held_out"].modules)
         self.assertEqual(
@@ -110,9 +112,7 @@ class CorporaTest(unittest.TestCase):
         self.assertNotIn("held_out", alone.to_json())
 
     def test_what_a_start_has_learned_from_does_not_validate(self):
-        inputs = self.inputs(8)
-        corpora = open_corpora(inputs, PROBLEM)
-        names = [f"m{index}" for index in range(32)]
+        inputs, corpora, names = self.eight()
         first = split_modules(names, corpora, RunSettings(seed=1, validation_modules=4), inputs)
         record = {"training": {"inputs": {"train_corpus": "c"}, "split": first.to_json()}}
         # A second run with more validation modules, whatever its seed.
@@ -124,9 +124,7 @@ class CorporaTest(unittest.TestCase):
             self.assertIn("at most 8, of the 4 that validated the policy to start from)", second.describe())
 
     def test_a_start_that_does_not_say_what_it_learned_from_is_named(self):
-        inputs = self.inputs(8)
-        corpora = open_corpora(inputs, PROBLEM)
-        names = [f"m{index}" for index in range(32)]
+        inputs, corpora, names = self.eight()
         plain = split_modules(names, corpora, RunSettings(), inputs)
         without_names = {"training": {"inputs": {"train_corpus": "c"}, "split": {"validation": {"modules": 4}}}}
         records: tuple[Mapping[str, object], ...] = ({}, {"training": []}, without_names)

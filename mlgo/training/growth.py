@@ -2,8 +2,7 @@
 
 A run whose learning has not ended takes over the new number. One that has ended keeps all its results until the new
 ones are complete: it goes on in EXTENDING below its folder. Then one rename makes that folder EXTENDED, and its entries
-replace those of the run. A process that is killed before that rename leaves the old results, and one that is killed
-later leaves EXTENDED, whose remaining entries the next call of the command puts in their places.
+replace those of the run; those that a killed process leaves there, the next call of the command puts in their places.
 """
 
 import os

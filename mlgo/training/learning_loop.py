@@ -4,12 +4,9 @@ Below the stage's folder: `latest.json` with its arrays (the checkpoint after th
 `candidates/NNNNN.json` with its own (validation.py), `validations.jsonl` and `iterations.jsonl` (figures.py). Each
 iteration ends with its checkpoint, so an interrupted run repeats at most one.
 
-No learner is told the number of iterations, and only the validation that ends a run depends on it: a run goes on with
-more iterations as one that began with so many. Memory, files and time of an iteration do not depend on how many came
-before.
-
-The compiles of a validation are queued behind those of the iteration: they run while the learner learns, and change
-nothing of it.
+Only the validation that ends a run depends on the number of iterations: a run goes on with more as one that began with
+so many. Memory, files and time of an iteration do not depend on how many came before. The compiles of a validation are
+queued behind those of the iteration, and run while the learner learns.
 """
 
 import collections
@@ -149,9 +146,8 @@ class LearningLoop:
         self, jobs: Sequence[collection.CompileJob], logged: int
     ) -> Generator[collection.CompileOutcome, None, None]:
         """The outcomes of `jobs`. Args: logged: decisions are logged by so many of them, the first ones."""
-        models = collection.JobModels(self._models, self._settings.seed, self._iteration)
-        wants_log = [index < logged for index in range(len(jobs))]
-        return collection.compile_jobs(jobs, self._inputs.setup, models, wants_log)
+        wants_log, seed = [index < logged for index in range(len(jobs))], self._settings.seed
+        return collection.compile_jobs(jobs, self._inputs.setup, self._models, seed, self._iteration, wants_log)
 
     def iterate(self) -> str:
         """Runs one iteration; returns a remark for the progress line. Raises: RunError: as `run`."""

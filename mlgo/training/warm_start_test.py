@@ -30,9 +30,8 @@ class WarmStartTest(unittest.TestCase):
 
     def start(self, name: str, seed: int) -> str:
         configurations = configure({"problem": "regalloc_eviction", "seed": seed}, [], [])
-        figures = warm_start.start_randomly(
-            self.folder / name, self.folder / "vocabulary", synthetic.PROBLEM, configurations
-        )
+        folder, vocabulary = self.folder / name, self.folder / "vocabulary"
+        figures = warm_start.start_randomly(folder, vocabulary, synthetic.PROBLEM, configurations)
         self.assertEqual(figures, {"from": "none"})
         return digest_of(warm_start.load_start(self.folder / name).weights)
 

@@ -3,6 +3,8 @@ it never saw, in a made-up problem of each kind of decision it can learn, with f
 """
 
 import unittest
+from collections.abc import Sequence
+from typing import Any
 
 from mlgo.learning.algorithms.bc_max.algorithm import BcMaxConfig
 from mlgo.learning.algorithms.bc_max.learner import BcMaxLearner
@@ -15,15 +17,13 @@ from mlgo.learning.algorithms.ppo.learner import PpoLearner
 from mlgo.learning.behavioural_cloning import train_bc
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.divergence import DivergenceRules, judge
+from mlgo.learning.learner import Learner
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.run import determinism
 
-_ENVIRONMENTS: tuple[synthetic.Environment, ...] = (
-    synthetic.CategoricalEnvironment(),
-    synthetic.BinaryEnvironment(),
-    synthetic.ContinuousEnvironment(),
-)
+_CONTINUOUS = synthetic.ContinuousEnvironment()
+_ENVIRONMENTS = (synthetic.CategoricalEnvironment(), synthetic.BinaryEnvironment(), _CONTINUOUS)
 
 
 def _fresh(environment: synthetic.Environment) -> PolicyNetwork:
@@ -46,15 +46,18 @@ class LearningCurvesTest(unittest.TestCase):
             config = BcConfig(epochs=20, learning_rate=5e-3, final_learning_rate=1e-4)
             self._assert_found(environment, train_bc(_fresh(environment), shown, 1, config).network)
 
-    def test_ppo(self):
-        config = PpoConfig(learning_rate=5e-3, highest_kl=0.1)
-        for environment, iterations in zip(_ENVIRONMENTS[:2], (10, 30)):
-            learner = PpoLearner(_fresh(environment), environment.problem, 1, config)
-            synthetic.train(environment, learner, iterations, 8)
+    def _assert_finds(self, algorithm: type[Learner], config: Any, iterations: Sequence[int], modules: int = 8) -> None:
+        """Args: iterations: for each environment."""
+        for environment, count in zip(_ENVIRONMENTS, iterations):
+            learner = algorithm(_fresh(environment), environment.problem, 1, config)
+            synthetic.train(environment, learner, count, modules)
             self._assert_found(environment, learner.network)
 
+    def test_ppo(self):
+        self._assert_finds(PpoLearner, PpoConfig(learning_rate=5e-3, highest_kl=0.1), (10, 30))
+
     def test_ppo_of_numbers_from_a_clone_of_the_default(self):
-        environment = synthetic.ContinuousEnvironment()
+        environment = _CONTINUOUS
         shown = synthetic.play(environment, range(50), environment.default).observations
         clone = train_bc(_fresh(environment), shown, 1, BcConfig(epochs=20, learning_rate=5e-3)).network
         self.assertLess(synthetic.share_of_optimum(environment, clone), 0.2)
@@ -67,18 +70,11 @@ class LearningCurvesTest(unittest.TestCase):
         self.assertIsNone(judge(metrics, DivergenceRules()))
 
     def test_dqn(self):
-        config = DqnConfig(learning_rate=3e-3, temperature=0.3)
-        for environment in _ENVIRONMENTS[:2]:
-            learner = DqnLearner(_fresh(environment), environment.problem, 1, config)
-            synthetic.train(environment, learner, 8, 8)
-            self._assert_found(environment, learner.network)
+        self._assert_finds(DqnLearner, DqnConfig(learning_rate=3e-3, temperature=0.3), (8, 8))
 
     def test_bc_max(self):
         config = BcMaxConfig(learning_rate=3e-3, granularity="context", exploring_samples=8)
-        for environment, iterations in zip(_ENVIRONMENTS[:2], (8, 15)):
-            learner = BcMaxLearner(_fresh(environment), environment.problem, 1, config)
-            synthetic.train(environment, learner, iterations, 8)
-            self._assert_found(environment, learner.network)
+        self._assert_finds(BcMaxLearner, config, (8, 15))
 
     def test_evolution_strategies(self):
         for environment, generations in zip(_ENVIRONMENTS, (20, 80, 30)):

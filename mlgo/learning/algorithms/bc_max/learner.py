@@ -2,11 +2,8 @@
 
 Each module is compiled under every policy to imitate, under the current policy, and several times under the current
 policy while it explores. The decisions of the best compile are remembered, and the current policy is trained to repeat
-them by the cross-entropy of behavioural cloning. Each part of the code is thus learned from the policy that was best
-there. Since the current policy is among the candidates, repeating this improves it (the paper's section 5 does three to
-five rounds over a whole corpus; here a round is an iteration with some modules, and the memory spans iterations).
-
-Without policies to imitate, the best of the current policy's own attempts is imitated.
+them by the cross-entropy of behavioural cloning. The paper's section 5 does three to five rounds over a whole corpus;
+here a round is an iteration with some modules, and the memory spans iterations.
 """
 
 import dataclasses

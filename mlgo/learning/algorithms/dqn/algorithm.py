@@ -12,15 +12,7 @@ from mlgo.learning.algorithm import Algorithm, check_fields
 class DqnConfig:
     """DQN's settings. "mlco-inl": ml-compiler-opt, compiler_opt/rl/inlining/gin_configs/dqn_nn_agent.gin.
 
-    Attributes:
-      samples_per_module, minibatch, epochs, gradient_clipping, divergence_loss, l2: as PpoConfig's.
-      learning_rate, adam_epsilon: mlco-inl.
-      discount: a return counts as discount ^ (number of later decisions in its function). mlco-inl (gamma).
-      replay_iterations: how many of the last iterations are learned from at a time; the replay memory of DQN. Ours:
-        policies change slowly between iterations, and a checkpoint holds the memory.
-      temperature, final_temperature, temperature_decay: exploration uses temperature * decay ^ iteration, but not less
-        than the final one; in deviations of the first iteration's returns (learner.py). Ours; mlco-inl explores 10 % of
-        the decisions.
+    Those without a comment are as PpoConfig's; learning_rate, adam_epsilon: mlco-inl.
     """
 
     samples_per_module: int = 4
@@ -28,8 +20,14 @@ class DqnConfig:
     epochs: int = 4
     learning_rate: float = 1e-3
     adam_epsilon: float = 3.125e-4
+    #: a return counts as discount ^ (number of later decisions in its function). mlco-inl (gamma).
     discount: float = 1.0
+    #: how many of the last iterations are learned from at a time; the replay memory of DQN. Ours: policies change
+    #: slowly between iterations, and a checkpoint holds the memory.
     replay_iterations: int = 4
+    #: temperature, final_temperature, temperature_decay: exploration uses temperature * decay ^ iteration, but not less
+    #: than the final one; in deviations of the first iteration's returns (learner.py). Ours; mlco-inl explores 10 % of
+    #: the decisions.
     temperature: float = 1.0
     final_temperature: float = 0.1
     temperature_decay: float = 0.95

@@ -6,20 +6,18 @@ sample s,
 
     return(f, s) - mean of f's return over the other samples  =  sum over d of (x(d) - E x(d)) . effect  +  noise
 
-Each difference x - E x is due to chance and has mean 0 whatever came before. A decision is therefore not credited with
-later decisions that it made possible. A regression on x alone does credit it: measured at -Oz, it took inlining getters
-for harmful, because functions that had inlined a large callee contained many of them. The solution is the natural
-policy gradient of a linear policy (Kakade, "A natural policy gradient", 2001, with the compatible features of Sutton et
-al., 1999), by weighted least squares instead of many small steps: a function with a noisy return counts less, and
-outliers count linearly (Huber, 1964).
+Each difference x - E x is due to chance and has mean 0 whatever came before, so a decision is not credited with later
+decisions that it made possible. A regression on x alone, at -Oz, took inlining getters for harmful, because functions
+that had inlined a large callee contained many of them. The solution is the natural policy gradient of a linear policy
+(Kakade, "A natural policy gradient", 2001, with the compatible features of Sutton et al., 1999), by weighted least
+squares instead of many small steps: a function with a noisy return counts less, and outliers count linearly (Huber,
+1964).
 
-The policy is linear in the levels: piecewise linear in every feature, without interactions. It is less expressive than
-a network with a hidden layer and needs less data: on inlining, such networks explained less of functions they had not
-seen. `linear_network` writes the policy in the form of every other network.
+The policy is linear in the levels: piecewise linear in every feature, without interactions. On inlining, networks with
+a hidden layer explained less of functions they had not seen.
 
-The exploration rate is kept low, because an effect is measured among the other decisions as they are: at a rate of 15 %
-it differed in sign from the effect near the greedy policy. Logits are scaled to give the rate
-`EffectConfig.exploration`.
+An effect is measured among the other decisions as they are: at an exploration rate of 15 % it differed in sign from the
+effect near the greedy policy. Logits are scaled to give the rate `EffectConfig.exploration`.
 """
 
 import collections

@@ -3,9 +3,9 @@
 The objective is that of tf-agents' PPOClipAgent (agent.py). Work that its `train` repeats is done once: levels are
 computed when observations are packed, values and advantages once per update, and rows exist for legal candidates only.
 
-The compiler does not log the probabilities of the behaviour policy. They are recomputed here with the exact network
-(exact_network.py) of the weights the data was collected with, which is bit for bit the policy that was sampled from.
-The first importance ratios are therefore near 1 but not exactly 1: they account for the rounding of the shipped policy.
+The compiler does not log the probabilities of the behaviour policy. They are recomputed with the exact network of the
+weights the data was collected with, which is bit for bit the policy that was sampled from, so the first importance
+ratios are near 1 but not exactly 1: they account for the rounding of the shipped policy.
 """
 
 from collections.abc import Iterator, Sequence
