@@ -109,11 +109,9 @@ def train_bc(
     if resume_dir is not None and (saved := load_checkpoint(resume_dir, _CHECKPOINT)) is not None:
         remove_superseded(resume_dir, _CHECKPOINT)
         if saved[1].get("identity") != identity:
-            raise RunError(
-                f"the behavioural cloning checkpoint in {resume_dir}",
-                "was made from other data, another configuration or another seed",
-                "Delete it to clone afresh, or run with the former arguments",
-            )
+            wrong = "was made from other data, another configuration or another seed"
+            remedy = "Delete it to clone afresh, or run with the former arguments"
+            raise RunError(f"the behavioural cloning checkpoint in {resume_dir}", wrong, remedy)
         state.restore(*saved)
     learner = Cloner(network.with_weights(state.weights), config, observations.kind, state.optimizer)
     held_back = observations.select(validation)
@@ -126,12 +124,9 @@ def train_bc(
             sums += learner.step(observations.select(training[part]), rate) * len(part)
         loss, accuracy = sums / len(training)
         if not math.isfinite(loss):
-            raise RunError(
-                f"behavioural cloning, epoch {epoch}",
-                f"the loss is {loss}",
-                f"Lower BcConfig.learning_rate (now {config.learning_rate})",
-                ExitCode.INTERNAL_ERROR,
-            )
+            wrong = f"the loss is {loss}"
+            remedy = f"Lower BcConfig.learning_rate (now {config.learning_rate})"
+            raise RunError(f"behavioural cloning, epoch {epoch}", wrong, remedy, ExitCode.INTERNAL_ERROR)
         weights = learner.weights()
         held_accuracy = accuracy_of(network.with_weights(weights), held_back) if len(validation) else accuracy
         state.finish_epoch(BcEpoch(epoch, float(loss), float(accuracy), float(held_accuracy)), weights, learner.state())

@@ -130,8 +130,6 @@ def _exact_layer(name: str, kernel: np.ndarray, bias: np.ndarray, unit: float, t
         if (top * np.abs(steps).sum(axis=0) + np.abs(bias_steps)).max() < _MANTISSA:
             grid = unit * 2.0**-bits
             return ExactLayer((steps * grid).astype(np.float32), (bias_steps * grid).astype(np.float32), bits)
-    raise RunError(
-        f"weights {name}",
-        f"are too large to compute with exactly (largest column sum {np.abs(kernel).sum(axis=0).max():.3g})",
-        "Train with a smaller learning rate or more weight decay (l2 in the gin file)",
-    )
+    wrong = f"are too large to compute with exactly (largest column sum {np.abs(kernel).sum(axis=0).max():.3g})"
+    remedy = "Train with a smaller learning rate or more weight decay (l2 in the gin file)"
+    raise RunError(f"weights {name}", wrong, remedy)

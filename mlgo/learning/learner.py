@@ -82,11 +82,8 @@ class Learner(abc.ABC):
         Raises: RunError: the algorithm cannot learn the problem's kind of decision.
         """
         if self.needs_finite_actions and problem.decision_kind == "continuous":
-            raise RunError(
-                f"problem {problem.name}",
-                f"has continuous decisions, and {type(self).__name__} needs a finite action set",
-                "Train with --algorithm=ppo or --algorithm=es",
-            )
+            wrong = f"has continuous decisions, and {type(self).__name__} needs a finite action set"
+            raise RunError(f"problem {problem.name}", wrong, "Train with --algorithm=ppo or --algorithm=es")
         self.config, self.problem, self.seed, self.policies = config, problem, seed, tuple(policies)
         self.normalizer = network.normalizer
         self.prepare(network, dict(state or {}))

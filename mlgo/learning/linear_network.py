@@ -91,11 +91,9 @@ def configured_weights(normalizer: Normalizer, config: Any) -> np.ndarray:
     Raises: RunError: a feature is not among those that the policy looks at.
     """
     if unknown := sorted(set(config.start) - set(normalizer.features)):
-        raise RunError(
-            f"{type(config).__name__}.start",
-            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
-            "Correct the name, or leave out a feature that is constant",
-        )
+        wrong = f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}"
+        remedy = "Correct the name, or leave out a feature that is constant"
+        raise RunError(f"{type(config).__name__}.start", wrong, remedy)
     effect = np.zeros(normalizer.width + 1)
     effect[: len(normalizer.columns)] = [config.start.get(c.feature, 0.0) / WHOLE_PIECE for c in normalizer.columns]
     effect[-1] = config.start_bias

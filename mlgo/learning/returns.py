@@ -143,12 +143,9 @@ def fitness_of(samples: Sequence[Sample], candidates: int, regression_penalty: f
     modules = by_module(samples)
     complete = [sorted(each, key=lambda sample: sample.variant) for each in modules.values() if len(each) == candidates]
     if not complete:
-        raise RunError(
-            f"a generation of {candidates} candidates",
-            f"none of {len(modules)} modules was scored under all of them",
-            "Use more modules in an iteration, or look why compiles fail",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        wrong = f"none of {len(modules)} modules was scored under all of them"
+        remedy = "Use more modules in an iteration, or look why compiles fail"
+        raise RunError(f"a generation of {candidates} candidates", wrong, remedy, ExitCode.NOTHING_PRODUCED)
     improvements = np.array([[sample.improvement for sample in each] for each in complete])
     weights = np.array([[sample.weight for sample in each] for each in complete])
     improvements = np.where(improvements < 0, (1 + regression_penalty) * improvements, improvements)

@@ -1,8 +1,8 @@
 """IR2Vec's vocabulary: the seed vectors of which LLVM adds up the embedding of a function.
 
 It is a JSON object (llvm/lib/Analysis/IR2Vec.cpp of LLVM 22, `readVocabulary`) of three sections, each a map from a
-name to a vector, all of one dimension. A policy needs the vocabulary that it was trained with, so the names of problems,
-traces and policies contain its identity.
+name to a vector, all of one dimension. A policy needs the vocabulary that it was trained with, so the names of
+problems, traces and policies contain its identity.
 """
 
 import dataclasses

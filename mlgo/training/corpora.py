@@ -75,11 +75,8 @@ def _without_equal(train: Corpus, held_out: Corpus) -> RunCorpora:
             f" held-out one and are left out ({name} equals {first})"
         )
     if len(equal) == len(names):
-        raise RunError(
-            f"--held_out_corpus={held_out.path}",
-            f"has no module that differs from those of the training corpus ({name} equals {first})",
-            "Give a corpus of other modules",
-        )
+        wrong = f"has no module that differs from those of the training corpus ({name} equals {first})"
+        raise RunError(f"--held_out_corpus={held_out.path}", wrong, "Give a corpus of other modules")
     rest = part_of_corpus(held_out, [name for name in names if name not in equal]) if equal else held_out
     return RunCorpora({split.TRAIN: train, split.HELD_OUT: rest}, equal)
 

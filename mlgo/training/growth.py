@@ -58,11 +58,8 @@ def prepare(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
         return folder  # The same run, or another one: whoever claims the folder lists the differences.
     before, now = _split(earlier)[0], _split(identity)[0]
     if is_shorter:
-        raise RunError(
-            f"--iterations={now}",
-            f"is fewer than the {before} of the run in {folder}: a run can grow, and cannot shrink",
-            f"Give --iterations={before} or more, or another --output_dir",
-        )
+        wrong = f"is fewer than the {before} of the run in {folder}: a run can grow, and cannot shrink"
+        raise RunError(f"--iterations={now}", wrong, f"Give --iterations={before} or more, or another --output_dir")
     grows = f"the run in {folder} grows from {before} to {now} iterations"
     if not (folder / LEARNING / manifest.FILE_NAME).exists():
         tell(grows)
@@ -93,11 +90,9 @@ def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], 
 def check_replaced(folder: pathlib.Path) -> None:
     """Raises: RunError: a process was killed while it replaced the results in `folder`."""
     if (folder / EXTENDED).exists():
-        raise RunError(
-            f"the run in {folder}",
-            "was interrupted while its results were replaced by those of more iterations",
-            "Run the same training command again: it replaces the others at once",
-        )
+        wrong = "was interrupted while its results were replaced by those of more iterations"
+        remedy = "Run the same training command again: it replaces the others at once"
+        raise RunError(f"the run in {folder}", wrong, remedy)
 
 
 def _extending(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:

@@ -50,12 +50,9 @@ def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
             if not isinstance(outcome, CompileFailure):
                 return
             failed.append(f"{module.name}: {outcome.kind.value}: {outcome.detail}")
-    raise RunError(
-        f"corpus {corpus.path}",
-        f"does not compile: its {len(tried)} smallest modules fail (first: {failed[0]})",
-        "Give the clang that the corpus was made for, or make the corpus again",
-        ExitCode.TOO_MANY_FAILURES,
-    )
+    wrong = f"does not compile: its {len(tried)} smallest modules fail (first: {failed[0]})"
+    remedy = "Give the clang that the corpus was made for, or make the corpus again"
+    raise RunError(f"corpus {corpus.path}", wrong, remedy, ExitCode.TOO_MANY_FAILURES)
 
 
 def check_vocabulary(folder: pathlib.Path, problem: Problem) -> None:
@@ -72,8 +69,5 @@ def check_disk_space(folder: pathlib.Path, corpora: list[Corpus]) -> None:
     needed = _FIXED_BYTES + _BYTES_PER_BITCODE_BYTE * bitcode
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise RunError(
-            f"--output_dir={folder}",
-            f"has {free / 1e9:.2f} GB free on its disk, and this run may write {needed / 1e9:.2f} GB",
-            "Free space there or give an --output_dir on another disk",
-        )
+        wrong = f"has {free / 1e9:.2f} GB free on its disk, and this run may write {needed / 1e9:.2f} GB"
+        raise RunError(f"--output_dir={folder}", wrong, "Free space there or give an --output_dir on another disk")

@@ -115,11 +115,9 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
             learner = _from_policy(learner)
         return Configurations(run, VocabularyConfig(), NetworkConfig(), BcConfig(), learner, DivergenceRules())
     except (ValueError, TypeError, AttributeError, SyntaxError) as error:
-        raise RunError(
-            "--gin_files, --gin_bindings or a flag",
-            f"gives unusable settings: {error}",
-            f"Correct it; `CLASS.FIELD=VALUE` with CLASS one of {gin_classes()}",
-        ) from error
+        wrong = f"gives unusable settings: {error}"
+        remedy = f"Correct it; `CLASS.FIELD=VALUE` with CLASS one of {gin_classes()}"
+        raise RunError("--gin_files, --gin_bindings or a flag", wrong, remedy) from error
 
 
 def _from_policy(learner: Any) -> Any:
