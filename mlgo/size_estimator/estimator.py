@@ -79,12 +79,11 @@ class SizeEstimator:
             names = tuple(content["names"])
             weights, mean, scale = (np.array(content[name], np.float64) for name in ("weights", "mean", "scale"))
             layers = tuple(np.array(layer, np.float64) for layer in content["layers"])
-            width = layers[1].size
-            shapes = [layer.shape for layer in layers]
-            if content["format"] != _FORMAT or shapes != [(len(names), width), (width,), (width,), (1,)]:
+            count, width = len(names), layers[1].size
+            shapes = [array.shape for array in (weights, mean, scale, *layers)]
+            expected = [(count + 1,), (count,), (count,), (count, width), (width,), (width,), (1,)]
+            if content["format"] != _FORMAT or shapes != expected:
                 raise ValueError("its format or a shape is another")
-            if weights.shape != (len(names) + 1,) or mean.shape != scale.shape or mean.shape != (len(names),):
-                raise ValueError("a shape is another")
             return SizeEstimator(names, weights, mean, scale, layers, float(content["correction"]))
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise RunError(f"size estimator ({path})", f"is damaged: {error}", "Train it again") from error

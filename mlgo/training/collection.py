@@ -22,7 +22,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import determinism
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
-from mlgo.score.score import CorpusScore, FunctionScores, failed_improvement
+from mlgo.score.score import FunctionScores, failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
@@ -109,26 +109,23 @@ def compile_jobs(
         models.forget_networks()
 
 
-@dataclasses.dataclass(frozen=True)
 class Scoring:
-    """How compiles of a corpus are scored. `default`: module name -> its record under the compiler's default."""
+    """How compiles of a corpus are scored.
 
-    problem: Problem
-    corpus_score: CorpusScore
-    default: Mapping[str, ModuleRecord]
+    Args: default: module name -> its record under the compiler's default, of the whole corpus; reward: as RunSettings'.
+    """
 
-    @classmethod
-    def of_default(cls, problem: Problem, default: Mapping[str, ModuleRecord], reward: str) -> "Scoring":
-        """The scoring by `reward`, given the compiler's default over the whole corpus."""
-        functions = {name: record.functions for name, record in default.items()}
-        return cls(problem, score_of(problem).for_corpus(functions, reward), default)
+    def __init__(self, problem: Problem, default: Mapping[str, ModuleRecord], reward: str):
+        self._problem, self._score = problem, score_of(problem)
+        self._default = {name: record.functions for name, record in default.items()}
+        self._corpus_score = self._score.for_corpus(self._default, reward)
 
     def improvement(self, module: str, outcome: CompileOutcome) -> tuple[float, float] | None:
         """As CorpusScore.module_improvement; a failed compile counts as the worst."""
-        default = self.default[module].functions
+        default = self._default[module]
         if isinstance(outcome, CompileFailure):
-            return failed_improvement(self.corpus_score, module, default)
-        return self.corpus_score.module_improvement(module, score_of(self.problem).read(outcome), default)
+            return failed_improvement(self._corpus_score, module, default)
+        return self._corpus_score.module_improvement(module, self._score.read(outcome), default)
 
     def samples(
         self, module: str, results: Sequence[tuple[int, CompileResult]], normalizer: Normalizer | None
@@ -136,12 +133,12 @@ class Scoring:
         """What the learner is told of the compiles of `module`; those without a score on one of the sides are left out.
         Args: normalizer: of the packed decisions; None: samples without decisions.
         """
-        default, score = self.default[module].functions, score_of(self.problem)
+        default = self._default[module]
         samples: list[Sample] = []
         decided: list[tuple[int, TrainingLog, FunctionScores]] = []
         for variant, result in results:
-            functions = score.read(result)
-            if (found := self.corpus_score.module_improvement(module, functions, default)) is None:
+            functions = self._score.read(result)
+            if (found := self._corpus_score.module_improvement(module, functions, default)) is None:
                 continue
             if normalizer is not None and result.log is not None and result.log.observation_count > 0:
                 decided.append((len(samples), result.log, functions))
@@ -149,9 +146,9 @@ class Scoring:
         if normalizer is None:
             return samples
         scores, logs = [scores for *_, scores in decided], [log for _, log, _ in decided]
-        credited = self.corpus_score.credits_of(module, scores, default, logs)
+        credited = self._corpus_score.credits_of(module, scores, default, logs)
         for (index, log, _), (contexts, credits) in zip(decided, credited, strict=True):
-            packed = pack(log.features, log.actions, normalizer, self.problem, log.observation_context)
+            packed = pack(log.features, log.actions, normalizer, self._problem, log.observation_context)
             samples[index] = dataclasses.replace(
                 samples[index], observations=packed, contexts=contexts, credits=credits
             )
@@ -170,7 +167,7 @@ class Scoring:
         module = samples[0].module
         worst = min([0.0, *(value for sample in samples for value in sample.credits.values())])
         credited = {name: worst for sample in samples for name in sample.credits}
-        counted = failed_improvement(self.corpus_score, module, self.default[module].functions)
+        counted = failed_improvement(self._corpus_score, module, self._default[module])
         lost = [] if counted is None else [Sample(module, v, *counted, credits=credited, failed=True) for v in failed]
         return sorted([*samples, *lost], key=lambda sample: sample.variant)
 

@@ -81,7 +81,7 @@ class FailedTest(unittest.TestCase):
     def setUp(self):
         functions = {"f": FunctionScore(1, 100.0), "g": FunctionScore(1, 100.0)}
         default = {"m": ModuleRecord(Outcome.TRACED, None, functions)}
-        self.scoring = collection.Scoring.of_default(PROBLEM, default, "")
+        self.scoring = collection.Scoring(PROBLEM, default, "")
         values = synthetic.features(np.random.default_rng(1), 2)
         packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, np.arange(2))
         self.samples = [

@@ -57,16 +57,16 @@ class CorporaTest(unittest.TestCase):
         self.assertEqual(sorted(names), ["m0", "m1", "m2", "m3"])
         self.assertEqual(corpora.equal, {f"x{index}": "m0" for index in range(5)})
 
-    def two(self, train: dict[str, int], held_out: dict[str, int]) -> RunInputs:
+    def two(self, **parts: dict[str, int]) -> RunInputs:
         """Args: train, held_out: module -> a number; modules with one number are equal."""
-        for part, modules in (("train", train), ("held_out", held_out)):
+        for part, modules in parts.items():
             bitcode = {name: fake_clang.FakeModule.bitcode({f"f{key}": 3}) for name, key in modules.items()}
             fake_clang.write_corpus(self.folder / part, bitcode)
-        clang, *parts, output = (self.folder / name for name in ("clang", "train", "held_out", "out"))
-        return RunInputs(clang, *parts, None, None, output)
+        clang, train, held_out, output = (self.folder / name for name in ("clang", *parts, "out"))
+        return RunInputs(clang, train, held_out, None, None, output)
 
     def test_held_out_modules_that_equal_others_are_left_out_of_a_corpus_of_their_own_too(self):
-        inputs, said = self.two({"a": 1, "b": 2}, {"c": 1, "d": 3, "e": 3, "f": 4}), io.StringIO()
+        inputs, said = self.two(train={"a": 1, "b": 2}, held_out={"c": 1, "d": 3, "e": 3, "f": 4}), io.StringIO()
         with contextlib.redirect_stderr(said):
             corpora = open_corpora(inputs, PROBLEM)
         self.assertEqual([module.name for module in corpora.by_part["train"].modules], ["a", "b"])
@@ -78,14 +78,14 @@ class CorporaTest(unittest.TestCase):
         self.assertEqual(found["held_out"]["modules"], 2)
 
     def test_held_out_modules_that_differ_stay(self):
-        inputs = self.two({"a": 1}, {"b": 2, "c": 3})
+        inputs = self.two(train={"a": 1}, held_out={"b": 2, "c": 3})
         corpora = open_corpora(inputs, PROBLEM)
         assert inputs.held_out_corpus is not None
         self.assertEqual(corpora.by_part["held_out"].digest, Corpus.load(inputs.held_out_corpus).digest)
         self.assertEqual(corpora.equal, {})
 
     def test_a_held_out_corpus_of_equal_modules_alone_is_refused(self):
-        inputs = self.two({"a": 1}, {"b": 1})
+        inputs = self.two(train={"a": 1}, held_out={"b": 1})
         with self.assertRaisesRegex(RunError, r"--held_out_corpus=.*: has no module that differs .*\(b equals a\)"):
             open_corpora(inputs, PROBLEM)
 
@@ -181,10 +181,8 @@ class ValidationSplitTest(unittest.TestCase):
     def test_known_answer(self):
         # Which modules validate must not change: weights and metrics follow from it.
         names = [f"m{index:02}" for index in range(86)]
-        self.assertEqual(
-            " ".join(validation_split(names, 16, seed=1)[1]),
-            "m03 m17 m31 m32 m33 m39 m41 m42 m48 m49 m52 m55 m56 m65 m70 m78",
-        )
+        known = "m03 m17 m31 m32 m33 m39 m41 m42 m48 m49 m52 m55 m56 m65 m70 m78"
+        self.assertEqual(" ".join(validation_split(names, 16, seed=1)[1]), known)
 
     def test_single_module_serves_both(self):
         self.assertEqual(validation_split(["m"], 16, seed=1), (["m"], ["m"]))

@@ -20,12 +20,9 @@ class FiguresTest(unittest.TestCase):
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(_RECORDS, _RECORDS)
     def test_what_was_written_is_read(self, iterations, validations):
-        iterations, validations = (
-            [{"iteration": n, **record} for n, record in enumerate(each)] for each in (iterations, validations)
-        )
-        self.assertEqual(
-            figures.parse_metrics(figures.metrics_lines(iterations, validations), "x"), (iterations, validations)
-        )
+        both = iterations, validations
+        written = tuple([{"iteration": number, **each} for number, each in enumerate(records)] for records in both)
+        self.assertEqual(figures.parse_metrics(figures.metrics_lines(*written), "x"), written)
 
     def test_a_line_without_its_end_is_passed_over(self):
         content = figures.metrics_lines([{"iteration": 0, "kl": 1.0}], [])

@@ -69,7 +69,7 @@ class LearningLoop:
         self._settings, self._config = configurations.run, configurations.learner
         self._rules = configurations.divergence
         self._problem = inputs.setup.problem
-        self._scoring = collection.Scoring.of_default(self._problem, inputs.default, self._settings.reward)
+        self._scoring = collection.Scoring(self._problem, inputs.default, self._settings.reward)
         self._algorithm = algorithm_named(self._settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._iteration, self._roll_backs = 0, 0

@@ -93,10 +93,12 @@ class LearningLoopTest(unittest.TestCase):
         setup = CompileSetup(pathlib.Path("clang"), synthetic.PROBLEM, CompileLimits(), 1, 0.1, executor)
         default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, DEFAULT_SCORE)})
         names = [module.name for module in self.corpus.modules]
-        parts = [self.corpus.select(part) for part in (names[:4], names[4:])]
-        inputs = LearningInputs(*parts, dict.fromkeys(names, default), setup)
-        counts = {"iterations": iterations, "modules_per_iteration": 2, "validation_interval": 2}
-        settings, output = RunSettings(algorithm=algorithm, **counts), self.folder / name
+        train, validation = (self.corpus.select(part) for part in (names[:4], names[4:]))
+        inputs = LearningInputs(train, validation, dict.fromkeys(names, default), setup)
+        settings = RunSettings(
+            algorithm=algorithm, iterations=iterations, modules_per_iteration=2, validation_interval=2
+        )
+        output = self.folder / name
         configurations = Configurations(settings, VocabularyConfig(), _SIZES, BcConfig(), config)
         start, work = initial_network(synthetic.normalizer(), 1, _SIZES), output / "work"
         return dict(LearningLoop(output / "learning", start, inputs, configurations, work, Metrics(output)).run())

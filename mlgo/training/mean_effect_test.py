@@ -86,7 +86,7 @@ class MadeUpModules:
         for variant in variants:
             noise = random.logistic(size=FUNCTIONS) * variant.exploring
             results.append(compiled((logits_of(variant.network, features) + noise > 0).astype(np.int64)))
-        scoring = Scoring.of_default(PROBLEM, {f"m{number}": default}, "")
+        scoring = Scoring(PROBLEM, {f"m{number}": default}, "")
         return scoring.samples(f"m{number}", list(enumerate(results)), NORMALIZER)
 
 

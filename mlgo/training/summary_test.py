@@ -73,7 +73,7 @@ class SummaryTest(unittest.TestCase):
         rows = [FunctionRow(f"m{index}", "f", 1, 10.0, scores, ratios, False) for index in range(10)]
         summaries = {name: summarize({row.module: [ratio] for row in rows}, 1) for name, ratio in ratios.items()}
         held_out = Comparison(rows, summaries, summaries, {}, 0)
-        return _said("/w/run", comparison=held_out, start=folder and pathlib.Path(folder))
+        return _said("/w/run", comparison=held_out, start=pathlib.Path(folder) if folder else None)
 
     def test_a_policy_that_is_no_better_than_its_start_is_not_offered(self):
         said = self.trained_further(0.9372, 0.9328, "/w/start")

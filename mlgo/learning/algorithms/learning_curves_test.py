@@ -23,7 +23,8 @@ from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.run import determinism
 
 _CONTINUOUS = synthetic.ContinuousEnvironment()
-_ENVIRONMENTS = (synthetic.CategoricalEnvironment(), synthetic.BinaryEnvironment(), _CONTINUOUS)
+_FINITE: tuple[synthetic.Environment, ...] = (synthetic.CategoricalEnvironment(), synthetic.BinaryEnvironment())
+_ENVIRONMENTS = (*_FINITE, _CONTINUOUS)
 
 
 def _fresh(environment: synthetic.Environment) -> PolicyNetwork:

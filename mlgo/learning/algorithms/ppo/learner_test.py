@@ -1,4 +1,4 @@
-"""PPO: finds a known best policy, equals tf-agents' own update, repeats and resumes byte for byte, says divergence."""
+"""PPO: equals tf-agents' own update, repeats and resumes byte for byte, says divergence."""
 
 import dataclasses
 import unittest
@@ -24,20 +24,18 @@ from mlgo.run import determinism
 Batch = tuple[Observations, np.ndarray]
 
 
-def _draw(network: PolicyNetwork, random: np.random.Generator, count: int) -> tuple[Observations, dict]:
-    """`count` observations decided by drawing from the policy."""
-    values = synthetic.features(random, count)
+def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: int = 16) -> Batch:
+    """Functions of some decisions each, drawn from the policy; a function's return is its mean saving of cost over a
+    random choice.
+    """
+    random = np.random.default_rng(seed)
+    values = synthetic.features(random, functions * decisions)
     packed = pack(values, synthetic.best(values), network.normalizer, synthetic.PROBLEM)
     logits = exact_network(network.weights).row_logits(packed.levels)
     noisy = logits + random.gumbel(size=len(logits))
     best = np.maximum.reduceat(noisy, packed.offsets[:-1])
     chosen = np.flatnonzero(noisy == np.repeat(best, np.diff(packed.offsets)))
-    return dataclasses.replace(packed, chosen=chosen), values
-
-
-def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: int = 16) -> Batch:
-    """Functions of some decisions each; a function's return is its mean saving of cost over a random choice."""
-    packed, values = _draw(network, np.random.default_rng(seed), functions * decisions)
+    packed = dataclasses.replace(packed, chosen=chosen)
     paid = values["cost"][np.arange(len(packed)), 0, packed.actions].reshape(functions, decisions)
     legal = values["legal"][:, 0] > 0
     average = ((values["cost"][:, 0] * legal).sum(1) / legal.sum(1)).reshape(functions, decisions)
@@ -58,14 +56,6 @@ _ONE_STEP = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-3, l2=0.0, gra
 
 
 class PpoTest(unittest.TestCase):
-    def test_finds_the_best_policy_of_a_bandit(self):
-        learner = _learner(config=PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3, highest_kl=0.1))
-        for iteration in range(30):
-            learner.learn(*_batch(learner.network, iteration))
-        packed, values = _draw(learner.network, np.random.default_rng(10**6), 2000)
-        decisions = exact_network(learner.network.weights).decisions(packed)
-        self.assertGreater(np.mean(decisions == synthetic.best(values)), 0.9)
-
     def assert_equals_tf_agents(self, before: PolicyNetwork, after: PolicyNetwork, batch: Batch) -> None:
         reference = _tf_agents_update(before, batch, _ONE_STEP)
         for name, value in after.weights.items():
@@ -113,8 +103,6 @@ class PpoTest(unittest.TestCase):
         environment = synthetic_environments.CategoricalEnvironment()
         network = _learner().network
         check_repeatable(self, lambda seed=1, **of: _learner(seed, **{"network": network, **of}), environment, 2)
-        with self.assertRaisesRegex(ValueError, "optimiser state has"):
-            _learner(state={"step": np.int64(1), "m/other": np.zeros(1)})
 
     def test_divergence_is_an_error(self):
         learner = _learner()
