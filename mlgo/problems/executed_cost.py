@@ -11,8 +11,6 @@ import math
 #: The word after the "+" of a problem's name.
 SETTING = "executed_cost"
 
-_OPTION = "mlgo-executed-cost"
-
 
 @dataclasses.dataclass(frozen=True)
 class ExecutedCost:
@@ -46,4 +44,4 @@ class ExecutedCost:
 
     def flags(self) -> list[str]:
         """cc1 flags of a development clang that logs this cost as the reward of register allocation."""
-        return ["-mllvm", f"-{_OPTION}={self}"]
+        return ["-mllvm", f"-mlgo-executed-cost={self}"]

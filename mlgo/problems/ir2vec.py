@@ -28,7 +28,6 @@ MOST_DIMENSIONS = 4096
 _FILE_FLAGS = ("ml-inliner-ir2vec-vocab-file", "ir2vec-vocab-path")
 
 _ELEMENT = re.compile(r"(.*)\[([0-9]+)\]")
-_DIGEST_DIGITS = 16
 _IDENTITY = re.compile(r"([1-9][0-9]{0,3})\.([0-9a-f]{16})")
 _MOST_BYTES = 64 * 1024**2
 _FILE = "llvm/embeddings/ir2vec_vocabulary.json"
@@ -69,7 +68,7 @@ def vocabulary_in(path: pathlib.Path) -> Vocabulary:
     if len(set(dimensions.values())) != 1:
         described = ", ".join(f"{name} {dimension}" for name, dimension in dimensions.items())
         raise RunError(f"IR2Vec vocabulary {path}", f"has vectors of different dimensions: {described}", _REMEDY)
-    return Vocabulary(dimensions[SECTIONS[0]], hashlib.sha256(content).hexdigest()[:_DIGEST_DIGITS])
+    return Vocabulary(dimensions[SECTIONS[0]], hashlib.sha256(content).hexdigest()[:16])
 
 
 def built_in_file() -> pathlib.Path:

@@ -9,7 +9,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mlgo.run import files, manifest
@@ -78,13 +78,11 @@ def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
     return rest == other and count >= before
 
 
-def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
-    """Puts the complete results in EXTENDING, if there are any, in the place of those in `folder`. Args: rename: gives
-    a file or folder another name, in one step.
-    """
+def finish(folder: pathlib.Path) -> None:
+    """Puts the complete results in EXTENDING, if there are any, in the place of those in `folder`."""
     if (folder / EXTENDING).exists():
-        rename(folder / EXTENDING, folder / EXTENDED)
-        _replace_results(folder, rename)
+        os.replace(folder / EXTENDING, folder / EXTENDED)
+        _replace_results(folder)
 
 
 def check_replaced(folder: pathlib.Path) -> None:
@@ -112,7 +110,7 @@ def _extending(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Pat
     return extending
 
 
-def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
+def _replace_results(folder: pathlib.Path) -> None:
     """Moves the entries of EXTENDED, if it is there, to their places in `folder`."""
     extended = folder / EXTENDED
     if not extended.exists():
@@ -124,8 +122,8 @@ def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathl
         old.parent.mkdir(exist_ok=True)
         if old.is_dir():
             retired = tempfile.mkdtemp(dir=folder, prefix=f".{old.name}.", suffix=files.PARTIAL_SUFFIX)
-            rename(old, pathlib.Path(retired, "old"))
-        rename(new, old)
+            os.replace(old, pathlib.Path(retired, "old"))
+        os.replace(new, old)
     shutil.rmtree(extended)
     files.remove_partial(folder)
 
