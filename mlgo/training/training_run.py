@@ -191,7 +191,8 @@ class TrainingRun:
         self, folder: pathlib.Path, corpus: Corpus, title: str, policy: tuple[pathlib.Path, str] | None = None
     ) -> Mapping[str, Any]:
         """Args: policy: model and digest of a policy, whose decisions are not kept; None: the default."""
-        (model, digest), keeps = policy or (None, None), policy is None
+        model, digest = policy or (None, None)
+        keeps = policy is None
         work = functools.partial(trace_corpus, folder, corpus, self._setup, title, model, keeps)
         return self._compile_cache.traced(folder, corpus, digest, keeps, work)
 
@@ -218,8 +219,9 @@ class TrainingRun:
 
         def clone(folder: pathlib.Path) -> Mapping[str, Any]:
             self._start_tensorflow("mlgo.learning.behavioural_cloning")
-            clone = warm_start.clone_default
-            return clone(folder, train.trace, modules.train, vocabulary, self.problem, configurations)
+            return warm_start.clone_default(
+                folder, train.trace, modules.train, vocabulary, self.problem, configurations
+            )
 
         manifest = stage({"trace": train.traced.digest, **inputs}, clone)
         summary = manifest.summary
