@@ -33,7 +33,7 @@ class CollectionPolicy:
 
         Args:
           name: names the directory; it may contain slashes, as module names do.
-          network: the weights; the deviation of a number's noise may be among them (mlgo/learning/exploration.py).
+          network: the weights; the deviation of a number's noise may be among them (mlgo/learning/network.py).
           exploration_seed: decisions are drawn from the policy with this seed; None: greedy.
 
         Raises: ValueError: a seed for a policy of another trainer, which is greedy as it was saved.

@@ -205,7 +205,7 @@ def _refuse_other_corpora(
             wrong = f"was measured on another content of {corpus} than {first}: {digests}"
             raise RunError(contender.name, wrong, "Evaluate both on the same corpus")
         wrong = f"has another default than {first} in"
-        for key in rows.keys() & other_rows.keys():
+        for key in sorted(rows.keys() & other_rows.keys(), key=str):
             if rows[key].default_score != other_rows[key].default_score:
                 scores = f"{other_rows[key].default_score:g} instead of {rows[key].default_score:g}"
                 said = f"{scores} for {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
