@@ -61,6 +61,17 @@ class CountingTest(ProjectCase):
         with self.assertRaisesRegex(RunError, "printed something else"):
             runs.figures_of(self.program("scratch/other", "echo other\n"))
 
+    def test_a_program_that_prints_something_else_each_time(self):
+        self.built.write_text("#!/bin/sh\ndate +%N\n")
+        runs = self.runs("./prog one")
+        runs.figures_of(self.built)
+        self.assertEqual(runs.note, "")
+        other = self.program("scratch/other", "date +%N # longer\n")
+        self.assertEqual(runs.figures_of(other)["instructions"], 2 * other.stat().st_size)
+        self.assertIn("is not compared, because it differs between two runs", runs.note)
+        with self.assertRaisesRegex(RunError, "ended with exit code 3"):
+            runs.figures_of(self.program("failing", "exit 3\n"))
+
     def test_a_shell_reads_what_only_a_shell_understands(self):
         self.built.write_text('#!/bin/sh\necho "$ONE $* $(cat)"\n')
         (self.folder / "input").write_text("read")

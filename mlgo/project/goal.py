@@ -50,6 +50,7 @@ class Goal:
     #: What measures compiles, the first ones with the options of the build.
     estimate: Estimate | None = None
     profiler: Profiler | None = None  #: makes the profile for rows that need one.
+    runs: Runs | None = None  #: what is counted.
 
     def figures_of(self, program: pathlib.Path) -> Figures:
         assert self.measure is not None
@@ -160,6 +161,7 @@ def faster(runs: Runs, rows: Sequence[Row], profiler: Profiler | None = None) ->
         f"{profiler.explanation if profiler else ''}",
         runs.figures_of,
         profiler=profiler,
+        runs=runs,
     )
 
 
