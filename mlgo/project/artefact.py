@@ -144,14 +144,19 @@ def shown(path: str, project: pathlib.Path) -> str:
 
 
 def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
-    """Why what was measured no longer holds; None: it does. Raises: RunError: no mlgo.cfg, or a damaged mlgo.json."""
+    """Why what was measured no longer holds, and what to do; None: it does.
+
+    Raises: RunError: no mlgo.cfg, or a damaged mlgo.json.
+    """
     if not (folder / CONFIG).is_file():
         raise RunError(f"{folder / CONFIG}", "is not there", "Run `mlgo smaller -- COMMAND` first")
     content = read_json(folder / RESULT, "the result", _REMEDY)
     sources = content.get("sources") if isinstance(content, dict) else None
     if not isinstance(sources, dict) or content.get("format") != _FORMAT:
         raise RunError(f"{folder / RESULT}", "was written by another version", _REMEDY)
+    verb = "faster" if content.get("asked") == "faster" else "smaller"
+    remedy = f"; `mlgo {verb}` with the flags that it had measures again"
     if content.get("compiler") != compiler.digest():
-        return "was measured with another compiler"
+        return f"was measured with another compiler{remedy}"
     changed = sum(digest_of(folder.parent / source) != digest for source, digest in sources.items())
-    return f"was measured before {changed} of {len(sources)} sources changed" if changed else None
+    return f"was measured before {changed} of {len(sources)} sources changed{remedy}" if changed else None

@@ -112,7 +112,7 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
     folder = flags.output.absolute()
     why = artefact.stale(folder, compiler)
     if why:
-        _say(f"{artefact.shown(str(folder), pathlib.Path.cwd())} {why}; `mlgo smaller` measures again")
+        _say(f"{artefact.shown(str(folder), pathlib.Path.cwd())} {why}")
     cache = artefact.opened(folder)
     recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
     config = folder / artefact.CONFIG
