@@ -174,13 +174,15 @@ class Runs:
         words = _with((run.starts or _PLACE) if self._is_library else program, run.words)
         # Libraries that the program finds beside it, by $ORIGIN or by the script of libtool.
         own = str(folder) if self._is_library else os.path.dirname(self._program.link.output)
-        path = os.pathsep.join(filter(None, (own, os.environ.get("LD_LIBRARY_PATH"))))
+        # PYTHONPATH is for libraries that are modules of Python.
+        names = ("LD_LIBRARY_PATH", *(("PYTHONPATH",) if self._is_library else ()))
+        paths = {name: os.pathsep.join(filter(None, (own, os.environ.get(name)))) for name in names}
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             try:
                 done = subprocess.run(
                     [*before, *words],
                     cwd=run.directory,
-                    env={**os.environ, "LD_LIBRARY_PATH": path, **variables},
+                    env={**os.environ, **paths, **variables},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=errors,
@@ -212,7 +214,10 @@ class Runs:
             digest = self._printed(run, image, folder, before, {})
             begin = f"{_LOADED}{os.path.realpath(folder)}/"
             if self._is_library and self.counter is CACHEGRIND and not any(begin in text for text in _logs(folder)):
-                remedy = "Run a program that finds it by LD_LIBRARY_PATH, without an RPATH, as `readelf -d` shows it"
+                remedy = (
+                    "Run a program that finds it by LD_LIBRARY_PATH, without an RPATH, as `readelf -d` shows it;"
+                    " a module of Python by PYTHONPATH"
+                )
                 raise RunError(subject, f"does not load the {self._name} that is measured", remedy)
             try:
                 return digest, self._read(folder)

@@ -132,6 +132,8 @@ class CountingTest(ProjectCase):
         program = self.built_as(library, "-shared", "-Wl,-soname,libx.so.1")
         self.program("user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
         self.runs("./user", program=program).figures_of(library)
+        self.program("user", 'test -e "${PYTHONPATH%%:*}/libx.so.1"\n')
+        self.runs("./user", program=program).figures_of(library)
         # As with an RPATH.
         valgrind = self.folder / "bin/valgrind"
         valgrind.write_text(VALGRIND.replace('"${LD_LIBRARY_PATH%%:*}"', "/usr/lib"))
