@@ -87,12 +87,11 @@ def give(
         files = os.path.basename(newer[0]) + (f" and {len(newer) - 1} more files" if newer[1:] else "")
         notes.append(f"{files} changed after the build, and may be older in the first row than in others. Build again")
         say(notes[-1])
-    if asked.runs and asked.runs.note:
-        notes.append(asked.runs.note)
-        say(notes[-1])
     units.remove_unused()
-    if asked.estimate:
-        notes += asked.estimate.notes()
+    for note in asked.notes():
+        notes.append(note)
+        if asked.runs:
+            say(note)
     refused = {parts.units[output].source: why for one in measured for output, why in one.refused.items()}
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     others = {**parts.others, **refused}

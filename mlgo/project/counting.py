@@ -125,6 +125,7 @@ class Runs:
         self._name = _shared_name(program.link) if self._is_library else os.path.basename(program.link.output)
         self._digests: list[str] = []
         self.note = ""  #: why what the builds print is not compared.
+        self.noise = 0.0  #: by what share two counts of the first program differ.
         for run in runs:
             if not (self._is_library or not run.starts or program_named_by(run, [program])):
                 raise RunError(
@@ -135,17 +136,20 @@ class Runs:
 
     def figures_of(self, image: pathlib.Path) -> dict[str, int]:
         """Counts of all runs, and the bytes of code. Raises: RunError: one fails, or prints other than the build's."""
-        totals = dict.fromkeys(self.counter.figures, 0)
-        digests = []
-        for run in self._runs:
-            digest, counts = self._count(run, image)
-            digests.append(digest)
-            for name, count in zip(totals, counts):
-                totals[name] += count
-        self._digests = self._digests or digests
+        digests, totals = self._counted(image)
+        if not self._digests:
+            self._digests = digests
+            again = sum(self._counted(image)[1].values())
+            self.noise = abs(again / max(1, sum(totals.values())) - 1)
         if digests != self._digests and not self._varies():
             raise RunError("the run", "printed something else than with the build's program", "This row is left out")
         return {**totals, "code": code_bytes(image) or 0}
+
+    def _counted(self, image: pathlib.Path) -> tuple[list[str], dict[str, int]]:
+        """A digest of what each run prints, and the sums of their counts."""
+        done = [self._count(run, image) for run in self._runs]
+        sums = map(sum, zip(*(counts for _, counts in done)))
+        return [digest for digest, _ in done], dict(zip(self.counter.figures, sums))
 
     def _varies(self) -> bool:
         """Whether the build's own program prints something else when it is not counted, which takes less time."""
@@ -182,7 +186,8 @@ class Runs:
                 done = subprocess.run(
                     [*before, *words],
                     cwd=run.directory,
-                    env={**os.environ, **paths, **variables},
+                    # Python's tables otherwise differ from run to run.
+                    env={"PYTHONHASHSEED": "0", **os.environ, **paths, **variables},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=errors,

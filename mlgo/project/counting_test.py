@@ -5,10 +5,13 @@ import pathlib
 import unittest
 from unittest import mock
 
+from mlgo.project import goal
 from mlgo.project.build import Program
 from mlgo.project.compiler import Compiler
 from mlgo.project.counting import CACHEGRIND, Runs, cachegrind_counts, perf_count, program_named_by, run_of
+from mlgo.project.goal import Measured
 from mlgo.project.profile import Profiler
+from mlgo.project.rows import AS_BUILT, FASTER_ROWS
 from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
@@ -60,6 +63,24 @@ class CountingTest(ProjectCase):
         self.assertEqual(runs.figures_of(larger)["instructions"], 2 * larger.stat().st_size)
         with self.assertRaisesRegex(RunError, "printed something else"):
             runs.figures_of(self.program("scratch/other", "echo other\n"))
+
+    def test_counts_that_differ_between_runs(self):
+        calls = self.folder / "calls"
+        counter = self.folder / "bin/valgrind"
+        # 2 * 1000 + 30, then 2 * 1010 + 30.
+        size = f"$(echo >> {calls}; echo $((990 + 10 * $(wc -l < {calls}))))"
+        counter.write_text(counter.read_text().replace('$(wc -c < "$(command -v "$1")")', size))
+        runs = self.runs("./prog one")
+        asked = goal.faster(runs, FASTER_ROWS)
+        figures = runs.figures_of(self.built)
+        built = Measured(AS_BUILT, figures)
+        self.assertEqual(runs.noise, 2050 / 2030 - 1)
+        self.assertEqual(
+            asked.notes(), ["two counts of the build's program differ by 0.99 %: a gain below three times that is none"]
+        )
+        for instructions, is_better in ((1941, False), (1939, True)):
+            other = Measured(FASTER_ROWS[0], {**figures, "instructions": instructions})
+            self.assertEqual(asked.best([built, other]) is other, is_better)
 
     def test_a_program_that_prints_something_else_each_time(self):
         self.built.write_text("#!/bin/sh\ndate +%N\n")

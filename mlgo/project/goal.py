@@ -18,6 +18,8 @@ from mlgo.project.size import size_of
 Figures = Mapping[str, int]
 #: A gain below this share is none; rows that differ by less than this are equal.
 _LEAST_GAIN = 0.001
+#: A gain below so many times the difference of two counts of one program is none.
+_TIMES_NOISE = 3
 #: What alignment takes where linkers place functions in another order. A program with so much more code has not more.
 _PADDING_BYTES = 16
 
@@ -69,6 +71,21 @@ class Goal:
         """What a better row has less of."""
         return sum(figures[name] for name in self.decides)
 
+    @property
+    def least_gain(self) -> float:
+        """As a share."""
+        return max(_LEAST_GAIN, _TIMES_NOISE * self.runs.noise) if self.runs else _LEAST_GAIN
+
+    def notes(self) -> list[str]:
+        """Sentences about the measurement, once it is done."""
+        if self.estimate:
+            return self.estimate.notes()
+        notes = [self.runs.note] if self.runs and self.runs.note else []
+        if self.runs and self.least_gain > _LEAST_GAIN:
+            differ = f"two counts of the build's program differ by {self.runs.noise:.2%}".replace("%", " %")
+            notes.append(f"{differ}: a gain below three times that is none")
+        return notes
+
     def best(self, measured: Sequence[Measured]) -> Measured | None:
         """The row with the least value; of rows that equal it, the one with the least code, and of these the first.
 
@@ -80,21 +97,21 @@ class Goal:
         """
         built = measured[0].figures
         assert built is not None
-        asks_code = self.verb == "smaller"
+        asks_code, least_gain = self.verb == "smaller", self.least_gain
         value, code = self.value(built), built["code"]
 
         def is_better(one: Figures) -> bool:
             # A file that stays within its pages may have less code.
-            has_less_code = asks_code and one["code"] < code * (1 - _LEAST_GAIN)
-            return self.value(one) < value * (1 - _LEAST_GAIN) or (self.value(one) <= value and has_less_code)
+            has_less_code = asks_code and one["code"] < code * (1 - least_gain)
+            return self.value(one) < value * (1 - least_gain) or (self.value(one) <= value and has_less_code)
 
         known = [(one, one.figures) for one in measured[1:] if one.figures is not None and one.row.can_be_chosen]
         better = [(one, figures) for one, figures in known if is_better(figures)]
         if asks_code:
-            most = code * (1 + _LEAST_GAIN) + _PADDING_BYTES
+            most = code * (1 + least_gain) + _PADDING_BYTES
             better = [(one, figures) for one, figures in better if figures["code"] <= most] or better
         for cost in (lambda one: self.value(one) + (one["code"] if asks_code else 0), lambda one: one["code"]):
-            least = min((cost(figures) for _, figures in better), default=0) * (1 + _LEAST_GAIN)
+            least = min((cost(figures) for _, figures in better), default=0) * (1 + least_gain)
             better = [(one, figures) for one, figures in better if cost(figures) <= least]
         return better[0][0] if better else None
 
