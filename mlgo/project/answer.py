@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.project import artefact, counting, goal, page, recorded
-from mlgo.project.build import Build, Program, built_name, choose, is_question, programs_of
+from mlgo.project.build import Build, Program, built_name, choose, is_question, own_libraries, programs_of
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import OBJECTS, Units
 from mlgo.project.estimate import Estimate
@@ -174,6 +174,9 @@ def _notes(
         own = shown.pop(programs.index(program))
         listed = ", ".join(shown[:_NAMED]) + (", ..." if len(shown) > _NAMED else "")
         notes.append(f"{own} is measured; the build also linked {listed} (--program=NAME)")
+    if asked.runs:
+        for library in map(built_name, own_libraries(program, programs)):
+            notes.append(f"what the run executes in {library} is not measured here: --program={library} does that")
     unoptimized = parts.unoptimized()
     if unoptimized:
         notes.append(

@@ -135,6 +135,17 @@ def linked_inputs(link: Link, archives: Collection[str] = ()) -> dict[tuple[int,
     return found
 
 
+def own_libraries(program: Program, programs: Sequence[Program]) -> list[Program]:
+    """The shared libraries among `programs` that a program is linked with."""
+    link = program.link
+    given = list(parse_driver(link.words))
+    folders = [one.value for one in given if one.name == "-L" and one.value]
+    names = [one.words[0] for one in given if one.name == ""]
+    names += [os.path.join(folder, f"lib{one.value}.so") for one in given if one.name == "-l" for folder in folders]
+    linked = {os.path.realpath(os.path.join(link.directory, name)) for name in names}
+    return [one for one in programs if one is not program and os.path.realpath(one.link.output) in linked]
+
+
 def _add(found: dict[tuple[int, int], str], place: tuple[int, int], directory: str, word: str) -> None:
     path = os.path.normpath(os.path.join(directory, word))
     if not word.startswith("-") and (os.path.isfile(path) or path.endswith(_REMOVED)):

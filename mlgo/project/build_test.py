@@ -6,7 +6,7 @@ import pathlib
 import unittest
 
 from mlgo.project.answer import KEEP
-from mlgo.project.build import Build, choose, linked_inputs, members_of, programs_of
+from mlgo.project.build import Build, built_name, choose, linked_inputs, members_of, own_libraries, programs_of
 from mlgo.project.command_line import Archive
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Compiled, Units
@@ -98,6 +98,16 @@ class BuildTest(ProjectCase):
         found = {place: os.path.relpath(path, self.folder) for place, path in linked_inputs(link).items()}
         expected = {(4, 0): "one/liby.a", (6, 0): "two/libx.a", (7, 1): "two/libx.a"}
         self.assertEqual(found, expected)
+
+    def test_libraries_of_the_build_that_a_program_is_linked_with(self):
+        libraries = [
+            self.linked("-shared", output=f"l/{name}.so.1.2", content=b"1") for name in ("libx", "liby", "libz")
+        ]
+        os.symlink("libx.so.1.2", self.folder / "l/libx.so")
+        program = self.linked("-L", "l", "-lx", "l/liby.so.1.2", "-lm", output="program", content=b"1")
+        programs = programs_of(Build([*libraries, program]))
+        (own,) = (one for one in programs if one.link is program)
+        self.assertEqual(sorted(map(built_name, own_libraries(own, programs))), ["libx.so.1.2", "liby.so.1.2"])
 
     def test_programs(self):
         large = self.linked(output="b/program", content=b"12345")

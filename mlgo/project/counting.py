@@ -25,6 +25,7 @@ _EVENTS = (("Ir",), ("Dr", "Dw"))
 # With -v the log names the files that a process loads.
 _CACHEGRIND = ("--tool=cachegrind", "--cache-sim=yes", "--trace-children=yes", "-v")
 _LOADED = "Reading syms from "
+_DEBUG = b".debug_info\0"  # Among the names of sections.
 _PLACE = "{}"
 _SCRIPT = re.compile(r"-\w*c")
 # Variables before a command, and its first word.
@@ -84,6 +85,13 @@ def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
             if os.path.exists(program.link.output) and os.path.samefile(name, program.link.output):
                 return program
     return None
+
+
+def _unwrapped(run: Run) -> str:
+    """What a run starts: the program, not the script of libtool, in which the build's own library comes first."""
+    folder, name = os.path.split(run.starts)
+    own = os.path.join(folder, ".libs", name)
+    return own if folder and os.path.exists(os.path.join(run.directory, own)) else run.starts
 
 
 class Counter(NamedTuple):
@@ -174,8 +182,8 @@ class Runs:
         self, run: Run, image: pathlib.Path, folder: pathlib.Path, before: Sequence[str], variables: Mapping[str, str]
     ) -> str:
         """Runs the program with words before the command; a digest of what it printed."""
-        program = self._copied(image, folder)
-        words = _with((run.starts or _PLACE) if self._is_library else program, run.words)
+        program = self._copied(image, folder / self._name)
+        words = _with(self._user(run, folder) if self._is_library else program, run.words)
         # Libraries that the program finds beside it, by $ORIGIN or by the script of libtool.
         own = str(folder) if self._is_library else os.path.dirname(self._program.link.output)
         # PYTHONPATH is for libraries that are modules of Python.
@@ -231,9 +239,16 @@ class Runs:
                 remedy = "It must end by itself, as this user; without --run= there is an estimate"
                 raise RunError(subject, wrong, remedy) from error
 
-    def _copied(self, image: pathlib.Path, folder: pathlib.Path) -> str:
+    def _user(self, run: Run, folder: pathlib.Path) -> str:
+        """What runs the library, in the place of the first "{}" of the run."""
+        name = _unwrapped(run)
+        path = pathlib.Path(run.directory, name)
+        if self._strip and path.is_file() and _DEBUG in path.read_bytes():
+            return self._copied(path, folder / path.name)
+        return name or _PLACE
+
+    def _copied(self, image: pathlib.Path, copy: pathlib.Path) -> str:
         """A copy, also of the build's own program: the loader executes more for a longer path."""
-        copy = folder / self._name
         shutil.copy(image, copy)
         if self._strip:
             # valgrind ends where it cannot read clang's DWARF. A file that cannot be stripped is run as it is.

@@ -140,6 +140,16 @@ class CountingTest(ProjectCase):
             self.assertEqual(runs.figures_of(debug)["instructions"], 2 * size)
         self.assertIn("# debug", debug.read_text())
 
+    def test_what_runs_a_library_is_run_without_debug_information(self):
+        strip = self.program("strip", 'grep -av debug "$2" > "$2.new"; cat "$2.new" > "$2"\n')
+        self.program("user", "true # .debug_info\0\nexit 3 # debug\n")
+        library = self.program("libx.so.1", "")
+        program = self.built_as(library, "-shared")
+        one = [run_of("./user x", str(self.folder))]
+        Runs(CACHEGRIND, program, one, self.folder / "scratch", str(strip)).figures_of(library)
+        with self.assertRaisesRegex(RunError, "exit code 3"):
+            Runs(CACHEGRIND, program, one, self.folder / "scratch").figures_of(library)
+
     def test_debug_information_that_valgrind_cannot_read(self):
         (self.folder / "bin/valgrind").write_text(
             "#!/bin/sh\nfor word; do case $word in --log-file=*) log=${word#*=} ;; esac; done\n"
@@ -154,6 +164,9 @@ class CountingTest(ProjectCase):
         self.program("user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
         self.runs("./user", program=program).figures_of(library)
         self.program("user", 'test -e "${PYTHONPATH%%:*}/libx.so.1"\n')
+        self.runs("./user", program=program).figures_of(library)
+        self.program(".libs/user", 'test -e "${LD_LIBRARY_PATH%%:*}/libx.so.1"\n')
+        self.program("user", "exit 3 # As libtool writes it, with another LD_LIBRARY_PATH.\n")
         self.runs("./user", program=program).figures_of(library)
         # As with an RPATH.
         valgrind = self.folder / "bin/valgrind"
