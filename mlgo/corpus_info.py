@@ -4,9 +4,8 @@
     ./bazelw run //mlgo:corpus_info -- --corpus=corpus --trace=out/regalloc --json > corpus.json
     ./bazelw run //mlgo:corpus_info -- --corpus=//mlgo/corpus:zstd      # built first, if it is not yet
 
-A corpus is a directory or one .zip, .tar, .tar.gz or .tar.zst file. Options are counted by module: `122  -O 2` means
-that 122 commands have -O2. With --json, stdout is one JSON object, sizes in bytes. Relative paths are relative to the
-directory in which you run the command.
+A corpus is a directory. Options are counted by module: `122  -O 2` means that 122 commands have -O2. With --json,
+stdout is one JSON object, sizes in bytes. Relative paths are relative to the directory in which you run the command.
 
 Exit codes: 0 done, 2 the corpus or the trace is not usable.
 """

@@ -51,9 +51,8 @@ class ScanError(enum.IntEnum):
 class Layout:
     """What one observation of a log consists of."""
 
-    tensors: tuple[
-        TensorSpec, ...
-    ]  #: all tensors of an observation, in the order of the log; the decision is the last.
+    #: All tensors of an observation, in the order of the log; the decision is the last.
+    tensors: tuple[TensorSpec, ...]
     action_count: int  #: int64 decisions must lie in [0, action_count); 0 when they are not checked.
     has_score: bool  #: whether outcome lines are allowed; an outcome is one float32.
 

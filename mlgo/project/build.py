@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mlgo.corpus.extraction import archive
 from mlgo.corpus.extraction.outcome import LeftOut
-from mlgo.corpus.options.driver import parse_driver
+from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.project.command_line import Archive, Compile, Header, Link, Made
 from mlgo.project.compiler import digest_of
 from mlgo.project.size import code_bytes, machine_of
@@ -115,7 +115,7 @@ def linked_inputs(link: Link, archives: Collection[str] = ()) -> dict[tuple[int,
     """
     found: dict[tuple[int, int], str] = {}
     given = list(parse_driver(link.words))
-    folders = [os.path.join(link.directory, one.value) for one in given if one.name == "-L" and one.value]
+    folders = _folders(link, given)
     is_static = False
     place = 0
     for one in given:
@@ -139,11 +139,16 @@ def own_libraries(program: Program, programs: Sequence[Program]) -> list[Program
     """The shared libraries among `programs` that a program is linked with."""
     link = program.link
     given = list(parse_driver(link.words))
-    folders = [one.value for one in given if one.name == "-L" and one.value]
-    names = [one.words[0] for one in given if one.name == ""]
-    names += [os.path.join(folder, f"lib{one.value}.so") for one in given if one.name == "-l" for folder in folders]
-    linked = {os.path.realpath(os.path.join(link.directory, name)) for name in names}
+    folders = _folders(link, given)
+    paths = [os.path.join(link.directory, one.words[0]) for one in given if one.name == ""]
+    paths += [os.path.join(folder, f"lib{one.value}.so") for one in given if one.name == "-l" for folder in folders]
+    linked = set(map(os.path.realpath, paths))
     return [one for one in programs if one is not program and os.path.realpath(one.link.output) in linked]
+
+
+def _folders(link: Link, given: Iterable[GivenWord]) -> list[str]:
+    """Where a link looks for `-lNAME`, before the system's folders."""
+    return [os.path.join(link.directory, one.value) for one in given if one.name == "-L" and one.value]
 
 
 def _add(found: dict[tuple[int, int], str], place: tuple[int, int], directory: str, word: str) -> None:

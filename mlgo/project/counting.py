@@ -77,9 +77,8 @@ def _needs_shell(text: str) -> bool:
 
 def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
     """The program of the build that a run starts, also through the script of libtool beside it; None: another one."""
-    path = os.path.join(run.directory, run.starts)
-    own = os.path.join(os.path.dirname(path), ".libs", os.path.basename(path))
-    for name in filter(os.path.exists, (own, path)):
+    names = [os.path.join(run.directory, name) for name in (_behind_libtool(run.starts), run.starts)]
+    for name in filter(os.path.exists, names):
         for program in programs:
             # A build may have removed or renamed what a link made.
             if os.path.exists(program.link.output) and os.path.samefile(name, program.link.output):
@@ -89,9 +88,14 @@ def program_named_by(run: Run, programs: Sequence[Program]) -> Program | None:
 
 def _unwrapped(run: Run) -> str:
     """What a run starts: the program, not the script of libtool, in which the build's own library comes first."""
-    folder, name = os.path.split(run.starts)
-    own = os.path.join(folder, ".libs", name)
-    return own if folder and os.path.exists(os.path.join(run.directory, own)) else run.starts
+    own = _behind_libtool(run.starts)
+    is_path = os.path.dirname(run.starts) != ""
+    return own if is_path and os.path.exists(os.path.join(run.directory, own)) else run.starts
+
+
+def _behind_libtool(path: str) -> str:
+    """The program that libtool's script at `path` starts, if there is such a script."""
+    return os.path.join(os.path.dirname(path), ".libs", os.path.basename(path))
 
 
 class Counter(NamedTuple):

@@ -113,7 +113,7 @@ _ALLOCATION_ROWS = (
     Row("policy, callee-saved cost, 18 allocations", (*_SPEED_FLAGS, allocations(18)), (), 3.1),
 )
 #: What a profile is made with.
-INSTRUMENTED = Row("instrumented", _INSTRUMENTED, _INSTRUMENTED, 1.1, can_be_chosen=False)
+INSTRUMENTED = Row("instrumented", _INSTRUMENTED, _INSTRUMENTED, 1.1)
 _PROFILED_ALLOCATIONS = (*_PROFILED, *_CALLEE_SAVED_COST, allocations(18))
 _PROFILED_POLICY = (*_PROFILED, *_SPEED_FLAGS, allocations(18))
 # What gains most for its price comes first; a profile takes the compile of the instrumented program too. With a profile
