@@ -18,7 +18,7 @@ from mlgo.project.goal import Goal, Result
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.precompiled import headers_of, reads_precompiled_header
 from mlgo.project.profile import Profiler
-from mlgo.project.relinking import FOLDER_REMOVED, REMOVED, Parts, Relinker
+from mlgo.project.relinking import FOLDER_REMOVED, REMOVED, SOURCE_REMOVED, Parts, Relinker
 from mlgo.project.rows import faster_rows
 from mlgo.project.size import has_brotli
 from mlgo.project.steps import Allowance
@@ -37,6 +37,7 @@ _KEEP_FOLDER = (
     "The build has to keep its folder. Of meson-python and scikit-build-core:"
     " mlgo smaller -- pip install --no-build-isolation -Cbuild-dir=build ."
 )
+_REMEDIES = {REMOVED: KEEP, FOLDER_REMOVED: _KEEP_FOLDER, SOURCE_REMOVED: "The build has to keep its sources"}
 
 
 def give(
@@ -66,9 +67,9 @@ def give(
         wrong = f"was changed after mlgo {flags.verb} had recorded its build"
         raise RunError(program.link.output, wrong, f"Clean, and run `mlgo {flags.verb} -- COMMAND` again")
     if not parts.units:
-        reason = next(iter(parts.others.values()), "it has no objects")
-        wrong = f"has no unit that clang can compile again: {reason}"
-        remedy = {REMOVED: KEEP, FOLDER_REMOVED: _KEEP_FOLDER}.get(reason, _CLEAN)
+        name, reason = next(iter(parts.others.items()), ("its link", "names no object"))
+        wrong = f"has no unit that clang can compile again; the first: {os.path.basename(name)}: {reason}"
+        remedy = _REMEDIES.get(reason, _CLEAN)
         raise RunError(program.link.output, wrong, remedy, ExitCode.NOTHING_PRODUCED)
     scratch = cache / "scratch"
     asked = _goal(compiler, flags, program, parts, runs, profiled, cache)

@@ -22,7 +22,7 @@ _NAMED = 6
 _QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meson-private/", "/_cgo_.o", "/go-link-")
 # Words in folders and names of what a project links to try itself, which users of the project do not install.
 _TRIALS = re.compile(
-    r"\w*(?<!la)(?<!fas)tests?|testing|testsuite|fuzz(ing|ers?)?|bench(marks?)?|(example|sample|demo)s?"
+    r"\w*(?<!la)(?<!fas)tests?|testing|testsuite|fuzz(ing|ers?)?|bench(marks?)?|(example|sample|demo)s?|debug"
 )
 _WRITES_PROFILES = ("-fprofile-generate", "-fprofile-instr-generate", "-fcs-profile-generate", "--coverage")
 # What a build may remove after the link.
@@ -229,13 +229,14 @@ def built_name(program: Program) -> str:
 def programs_of(build: Build) -> list[Program]:
     """Executables and shared libraries of a build, the largest first; tests, examples and what writes profiles last.
 
-    Where none of them is there, as in a build that renames what it linked: those with most code in their objects.
+    Where none of them is there, as in a build that renames what it linked, or leaves a script in its place: those with
+    most code in their objects.
     """
     links = [one for one in build.links.values() if not is_question(one.output)]
     links = [one for one in links if not {"-r", "--relocatable"} & set(one.words)]
     sizes = [(link, code_bytes(link.output)) for link in links]
     found = [Program(link, code, machine_of(link.output)) for link, code in sizes if code is not None]
-    found = found or [_of_objects(link) for link in links if not os.path.exists(link.output)]
+    found = found or [_of_objects(link) for link, code in sizes if code is None]
     # The folder of the project itself may be called `test`.
     above = os.path.commonpath([program.link.output for program in found]) if len(found) > 1 else ""
 
@@ -271,7 +272,9 @@ def choose(programs: Sequence[Program], wanted: str | None, units: int) -> Progr
         wrong = "compiled nothing that mlgo saw"
         remedy = (
             "If it had nothing to do, clean first. Several commands need a shell: mlgo smaller -- sh -c './configure &&"
-            " make'. If its folder was configured with another compiler, configure a new one behind `mlgo smaller --`"
+            " make'. If its folder was configured with another compiler, configure a new one behind `mlgo smaller --`."
+            " Compilers below Bazel, Nix, sudo or a container, or inside a program such as zig, are not seen: build"
+            " without these, or give --compile_commands="
         )
         if units:
             wrong = f"compiled {units} {'unit' if units == 1 else 'units'}, and linked no program or shared library"

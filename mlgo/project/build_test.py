@@ -132,7 +132,8 @@ class BuildTest(ProjectCase):
             self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
     def test_tests_are_not_what_a_project_is_for(self):
-        names = ("latest/tool", "libx.so.1", "x-bench", "examples/y", "tests/.libs/test1", "misc_tests", "xmltest")
+        names = ["latest/tool", "libx.so.1", "x-bench", "examples/y", "tests/.libs/test1", "misc_tests", "xmltest"]
+        names.append("Debug/tool")
         links = [self.linked(output=f"test/{name}", content=b"1" * (place + 1)) for place, name in enumerate(names)]
         programs = programs_of(Build(links))
         shown = [os.path.relpath(one.link.output, self.folder / "test") for one in programs]
@@ -209,6 +210,8 @@ class BuildTest(ProjectCase):
         conftest = self.linked("main.o", output="conftest")
         programs = programs_of(Build([main, more, small, large, conftest]))
         self.assertEqual([(one.link, one.code) for one in programs], [(large, 6), (small, 2)])
+        self.program("large.tmp", "exec ./large.bin")
+        self.assertEqual(self.program_links(main, more, small, large), [large, small])
         there = self.linked("more.o", output="there", content=b"1")
         self.assertEqual(self.program_links(main, more, large, there), [there])
 

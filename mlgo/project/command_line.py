@@ -158,7 +158,7 @@ def is_output(given: GivenWord) -> bool:
     if given.name in ("-Wl,", "-Wp,"):
         values = given.words[0].split(",")[1:]
         return values[0].startswith(("-M", "--Map", "--dependency-file", "--out-implib", "--print-map", "--cref"))
-    return names_output(given)
+    return names_output(given) or given.words[0].startswith("-Wa,-a")  # A listing.
 
 
 def without_language(words: Sequence[str]) -> tuple[str, ...]:

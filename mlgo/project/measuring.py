@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import pathlib
 from collections.abc import Sequence
 
@@ -16,6 +15,7 @@ from mlgo.project.goal import Goal, Measured, percent
 from mlgo.project.profile import profile_option
 from mlgo.project.relinking import Relinker
 from mlgo.project.rows import AS_BUILT, INSTRUMENTED, POLICY_FLAGS, SAME_OPTIONS, Row, makes_code, with_own_linker
+from mlgo.project.size import code_bytes
 from mlgo.project.steps import Allowance, Budget
 from mlgo.project.tuning import Tuned, tune
 from mlgo.run.exit_codes import RunError
@@ -95,7 +95,7 @@ class Measuring:
 
     def _as_built(self) -> Measured:
         link = self._program.link
-        if not os.path.exists(link.output):
+        if code_bytes(link.output) is None:  # It was moved, or is a script now.
             return self._row(AS_BUILT)
         # The compiles in a link are in its time.
         seconds = self._base() + (link.seconds if makes_code(link.words) and not link.sources else 0.0)
@@ -220,7 +220,7 @@ class Measuring:
     def _check_exports(self, linked: pathlib.Path) -> None:
         """Raises: RunError: a shared library lacks what the build's has for others, and so is smaller."""
         built = pathlib.Path(self._program.link.output)
-        if "-shared" not in self._program.link.words or not built.exists():
+        if "-shared" not in self._program.link.words or code_bytes(built) is None:
             return
         lost = exported_names(built.read_bytes()) - _OF_LINKERS - exported_names(linked.read_bytes())
         if lost:

@@ -80,6 +80,11 @@ if [ -n "${MLGO_RECORD-}" ]; then
             set -- $lto "$@"
             printf '%s\0' $# "$@"
         )
+        # Folders that the build gives to its compilers without options.
+        for each in ${CPATH+CPATH} ${C_INCLUDE_PATH+C_INCLUDE_PATH} ${CPLUS_INCLUDE_PATH+CPLUS_INCLUDE_PATH} \
+            ${LIBRARY_PATH+LIBRARY_PATH}; do
+            eval "printf '%s\0' folders $each \"\$$each\""
+        done
         case " $*" in *' @'* | *' -Wl,@'*)
             for word; do
                 file=${word#-Wl,}
@@ -151,8 +156,10 @@ run_as_gcc_would() {
         fi
         ;;
     esac
-    more=-Wno-everything
-    run_without_unknown "$@" 2>/dev/null
+    # GNU as takes instructions and options of -Wa, that clang's own assembler does not know.
+    for more in -Wno-everything '-Wno-everything -fno-integrated-as'; do
+        ! run_without_unknown "$@" 2>/dev/null || return 0
+    done
 }
 
 run_without_unknown() {
@@ -243,6 +250,8 @@ else
     [ "$tool${MLGO_LENIENT:+ yes}" != 'clang yes' ] || for each in function-declaration int; do
         old="$old -Wno-error=implicit-$each"
     done
+    # A build may give assembly to GNU as, which does not know all that clang's own assembler does.
+    case " $* " in *' -S '*) old="$old -fno-integrated-as" ;; esac
     # shellcheck disable=SC2086
     run_clang $lto "$@"
 fi

@@ -1,8 +1,9 @@
 """Runs a build with record.sh in front of its compilers, and reads its records, one for each command of the build.
 
 A record is a sequence of texts, each with a NUL behind it: `mlgo-record-1`, tool, folder, number of words, words; for
-each response file `response`, name, content; where clang was given other words, `before`, what `times` of sh prints,
-`again`, their number, words; `done`, exit code, who ran it, what `times` of sh prints, and `end`.
+each response file `response`, name, content; for each variable with folders `folders`, name, value; where clang was
+given other words, `before`, what `times` of sh prints, `again`, their number, words; `done`, exit code, who ran it,
+what `times` of sh prints, and `end`.
 A process writes into a file of its own, so that parallel builds need no lock; a killed one leaves no `end`.
 """
 
@@ -42,6 +43,13 @@ _OPENMP = "libomp.so"
 _STARTED_COMPILERS = "started_compilers.so"
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
 _BEFORE, _AGAIN = "before", "again"
+#: Variables with folders for a compiler -> the option that stands for each; what is searched after -I and -isystem.
+_FOLDERS = {
+    "CPATH": "-I{}",
+    "C_INCLUDE_PATH": "-Xclang -c-isystem -Xclang {}",
+    "CPLUS_INCLUDE_PATH": "-Xclang -cxx-isystem -Xclang {}",
+    "LIBRARY_PATH": "-L{}",
+}
 _LINKERS_FILE = "-Wl,@"
 _TIME = re.compile(r"(\d+)m([\d.]+)s")
 #: Compilers that clang is no substitute for, in CC and CXX.
@@ -261,11 +269,15 @@ def _record(texts: Iterator[str], ended: int) -> Record:
     tool, directory = next(texts), next(texts)
     words = _counted(texts)
     responses: dict[str, str] = {}
+    folders: list[str] = []
     before = 0.0
     while (kind := next(texts)) != _DONE:
         if kind == _RESPONSE:
             name = next(texts)
             responses[name] = next(texts)
+        elif kind == "folders":
+            option = _FOLDERS[next(texts)].split()
+            folders += [word.format(folder or ".") for folder in next(texts).split(":") for word in option]
         elif kind == _BEFORE:
             before = _seconds_of(next(texts))
             if next(texts) != _AGAIN:
@@ -281,7 +293,9 @@ def _record(texts: Iterator[str], ended: int) -> Record:
     def read(name: str) -> str | None:
         return responses[name] if name in responses else on_disk(name)
 
-    expanded = expand_response_files([_with_linkers_file(word, read) for word in words], read)
+    expanded = list(expand_response_files([_with_linkers_file(word, read) for word in words], read))
+    if folders and tool not in ("ld", "ar"):
+        expanded += ["--start-no-unused-arguments", *folders, "--end-no-unused-arguments"]
     return Record(tool, directory, tuple(expanded), code, by, _seconds_of(times) - before, ended)
 
 

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
+from mlgo.project.command_line import Compile, understand
 from mlgo.project.recording import read_records
 from mlgo.project.testing.project_case import ProjectCase
 
@@ -86,6 +87,8 @@ class RecordsTest(ProjectCase):
             # Old C on a machine that takes it.
             ("gcc", "-c a.c", {"MLGO_LENIENT": "yes"}, f"clang: {lenient} -c a.c"),
             ("g++", "-c a.cc", {"MLGO_LENIENT": "yes"}, "clang++: -c a.cc"),
+            # Assembly is for the machine's assembler.
+            ("gcc", "-S a.c", {}, "clang: -fno-integrated-as -S a.c"),
             # CMake asks gcc for modules.
             ("g++", "-E -fdeps-format=p1689r5 a.cc", {"MLGO_CXX": "gcc"}, "gcc: -E -fdeps-format=p1689r5 a.cc"),
             # OpenMP without its library is for the machine's compiler.
@@ -126,6 +129,17 @@ class RecordsTest(ProjectCase):
         for words, said in ((("-E", "-v", "-xc++", "-"), "LIBRARY_PATH=/l:/m\n"), (("-v", "-c", "a.c"), "")):
             self.assertEqual(self.run_tool("g++", *words), ("", said), words)
 
+    def test_folders_that_a_build_names_in_variables(self):
+        given = {"CPATH": "a b:", "C_INCLUDE_PATH": "/c", "CPLUS_INCLUDE_PATH": "/d", "LIBRARY_PATH": "/l"}
+        for variables, more in (
+            (given, "-Ia b|-I.|-Xclang|-c-isystem|-Xclang|/c|-Xclang|-cxx-isystem|-Xclang|/d|-L/l"),
+            ({"CPATH": "/p"}, "-I/p"),
+        ):
+            self.run_tool("gcc", "-c", "a.c", **variables)
+            self.run_tool("ld", "a.o", **variables)
+            ours = ("--start-no-unused-arguments", *more.split("|"), "--end-no-unused-arguments")
+            self.assertEqual([one.words for one in self.read()][-2:], [("-c", "a.c", *ours), ("a.o",)])
+
     def test_archives(self):
         self.write("members", "a.o 'b c.o'")
         self.assertEqual(self.run_tool("ar", "rcs", "x.a", "@members", MLGO_CONFIG="/c")[0], "ar: rcs x.a @members\n")
@@ -155,8 +169,8 @@ class RecordsTest(ProjectCase):
     def test_the_machines_compiler_runs_what_clang_refuses(self):
         said, errors = self.run_tool("gcc", "--fail", "-c", "a.c")
         gcc = ["gcc: --fail -c a.c -fsyntax-only", "gcc: --fail -c a.c"]
-        clang = ["clang: --fail -c a.c", "clang: --fail -c a.c -Wno-everything"]
-        self.assertEqual(said.splitlines(), [clang[0], gcc[0], clang[1], gcc[1]])
+        clang = [f"clang: --fail -c a.c{more}" for more in ("", " -Wno-everything")]
+        self.assertEqual(said.splitlines(), [clang[0], gcc[0], clang[1], f"{clang[1]} -fno-integrated-as", gcc[1]])
         self.assertIn("clang refuses this command; 'gcc' runs it", errors)
         self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
 
@@ -186,6 +200,17 @@ class RecordsTest(ProjectCase):
         # What changes the meaning of a program is not.
         self.assertEqual(self.run_tool("gcc", *words)[0].splitlines()[-1], f"gcc: {' '.join(words)}")
         self.assertEqual(self.read()[-1].by, "other")
+
+    def test_assembly_that_only_the_machines_assembler_takes(self):
+        self.program("bin/clang", 'case $* in *integrated-as) echo "$*" ;; *) exit 1 ;; esac\n')
+        words = ("-Wa,-adhln=a.lst", "-c", "a.c", "-Wno-everything", "-fno-integrated-as")
+        self.assertIn(f"{' '.join(words)}\n", self.run_tool("gcc", *words[:3])[0])
+        (record,) = self.read()
+        self.assertEqual((record.by, record.words), ("clang", words))
+        # The listing stays as the build wrote it.
+        (unit,) = understand(record)
+        assert isinstance(unit, Compile)
+        self.assertEqual(unit.words, ("a.c", *words[3:]))
 
     def test_a_command_that_gcc_refuses_too_is_not_tried_without_options(self):
         self.program("bin/clang", GCC_OPTIONS)
@@ -217,7 +242,8 @@ class RecordsTest(ProjectCase):
         said = self.run_tool(name, "--fail", "-c", "a.c", MLGO_LINKS=str(self.links))[0].splitlines()
         clang = "clang: --target=aarch64-linux-gnu --fail -c a.c"
         gcc = f"{name}: --fail -c a.c"
-        self.assertEqual(said, [clang, f"{gcc} -fsyntax-only", f"{clang} -Wno-everything", gcc])
+        again = f"{clang} -Wno-everything"
+        self.assertEqual(said, [clang, f"{gcc} -fsyntax-only", again, f"{again} -fno-integrated-as", gcc])
 
     def test_errors_that_stay(self):
         # Of a question of configure, which clang answers alone; and of both compilers.

@@ -27,7 +27,7 @@ _NAMES_LINKER = ("-fuse-ld=", "--ld-path=", "-fno-lto")
 # IndexedInstrProf::Magic of LLVM.
 _PROFILE = b"\xfflprofi\x81"
 #: Why an object cannot be compiled again, in `Parts.others`.
-REMOVED = "was removed after the link"
+REMOVED, SOURCE_REMOVED = "was removed after the link", "is no longer there"
 FOLDER_REMOVED = "the folder in which it was compiled was removed after the build"
 
 
@@ -97,7 +97,7 @@ class Parts:
         elif made.assembles:
             self.others[made.source] = "is assembly"
         elif not os.path.exists(made.source):
-            self.others[made.source] = "is no longer there"
+            self.others[made.source] = SOURCE_REMOVED
         elif not os.path.isdir(made.directory):
             self.others[made.source] = FOLDER_REMOVED
         else:

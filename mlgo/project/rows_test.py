@@ -16,7 +16,7 @@ from mlgo.project.profile import Profiler
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.project.rows import FASTER_ROWS, INSTRUMENTED, SMALLER_ROWS, Row, faster_rows
 from mlgo.project.steps import Allowance
-from mlgo.project.testing.project_case import ProjectCase, elf_library
+from mlgo.project.testing.project_case import ProjectCase, elf_library, elf_of_code
 from mlgo.run.exit_codes import RunError
 
 ROWS = (
@@ -59,7 +59,7 @@ class FakeRelinker(Relinker):
         self.linked += 1
         if self.is_broken or self.refused in flags:
             raise RunError("linking", "unknown argument", "")
-        path = self.folder / name
+        path = self.folder / "linked"
         path.write_bytes(self.content or bytes(100 - 10 * len(objects) - 5 * len(flags)))
         return path, self.link_seconds
 
@@ -95,7 +95,7 @@ class MeasuringRowsTest(ProjectCase):
     def setUp(self):
         super().setUp()
         self.said = []
-        (self.folder / "built").write_bytes(bytes(200))
+        (self.folder / "built").write_bytes(elf_of_code(bytes(8)))
         self.goal = Goal(
             "smaller", "bytes", ROWS, ("file",), "", lambda path: {"code": 1, "file": os.path.getsize(path)}
         )
@@ -225,8 +225,10 @@ class MeasuringRowsTest(ProjectCase):
 
     def test_a_program_that_is_not_there_is_linked_again(self):
         (self.folder / "built").unlink()
-        found, measured = self.measure(1.0)
-        self.assertEqual((found["as built"], measured[0].seconds), (100, 2.0))
+        for _ in ("gone", "a script now"):
+            found, measured = self.measure(1.0)
+            self.assertEqual((found["as built"], measured[0].seconds), (100, 2.0))
+            self.program("built", "exec ./built.bin")
         (self.folder / "built").unlink()
         with self.assertRaisesRegex(RunError, "built: is not there, and cannot be linked again: linking: unknown"):
             self.measure(1.0, is_broken=True)

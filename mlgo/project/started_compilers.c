@@ -1,6 +1,6 @@
 // Loaded into the programs of a build (LD_PRELOAD): a compiler that is started
-// by its path, as a CMakeCache.txt or a Makefile has it, is started through
-// record.sh as one that is found on PATH. What a build removes from the
+// by its path, as a CMakeCache.txt or a Makefile has it, or found on a PATH of
+// the build's own, is started through record.sh as one that is found on PATH. What a build removes from the
 // variables of its compilers (env -i, SCons) is put back.
 //   MLGO_LINKS   folder of links to record.sh, named after compilers
 //   MLGO_BIN     folder of clang
@@ -98,7 +98,7 @@ static int isHermetic(const char *Base) {
 // What is started in the place of a program.
 struct Start {
   const char *Path;
-  char Link[PATH_MAX], Asked[ASKED_SIZE];
+  char Link[PATH_MAX], Asked[ASKED_SIZE], Found[PATH_MAX];
 };
 
 static size_t countOf(char *const *Variables) {
@@ -127,6 +127,20 @@ static int findLink(const char *Path, char *const *Variables,
   return Length > 0 && Length < PATH_MAX && !access(Link, X_OK);
 }
 
+// The program that a name stands for on this process's PATH; the name: none.
+static const char *onPath(const char *Name, char Found[PATH_MAX]) {
+  const char *Folders = valueOf(environ, "PATH");
+  for (Folders = Folders ? Folders : "/bin:/usr/bin";; ++Folders) {
+    const int Size = (int)strcspn(Folders, ":");
+    if (snprintf(Found, PATH_MAX, "%.*s/%s", Size, Folders, Name) < PATH_MAX &&
+        !access(Found, X_OK))
+      return Found;
+    Folders += Size;
+    if (!*Folders)
+      return Name;
+  }
+}
+
 // Whether something else is started, which Result, Search and Variables of it
 // describe. All on the stack: between vfork and the start of a program nothing
 // may be allocated.
@@ -148,11 +162,12 @@ static int change(const char *Path, char *const *Variables, struct Start *Start,
   const int IsCleared = KeptCount && !valueOf(Variables, "MLGO_LINKS") &&
                         !valueOf(Variables, "MLGO_NESTED");
   char *const *Known = IsCleared ? Kept : Variables;
+  if (!strchr(Path, '/'))
+    Path = onPath(Path, Start->Found);
   const int IsLink =
-      IsCleared && *Path != '/'
-          ? !strchr(Path, '/') && findLink(Path, Known, Start->Link)
-          : *Path == '/' && findLink(Path, Known, Start->Link) &&
-                isProgram(Path);
+      *Path == '/' ? findLink(Path, Known, Start->Link) && isProgram(Path)
+                   : IsCleared && !strchr(Path, '/') &&
+                         findLink(Path, Known, Start->Link);
   if (!IsLink && !(IsCleared && startsCompilers(Base)))
     return 0;
   if (IsLink)

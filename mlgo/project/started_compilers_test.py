@@ -51,6 +51,17 @@ class StartedCompilersTest(ProjectCase):
             program = f"import os; path = {gcc!r}; words = [path, '-c', 'a.c']; {call}"
             self.assertEqual(self.run_command(sys.executable, "-c", program), expected, call)
 
+    def test_a_name_on_a_path_of_the_build(self):
+        gcc = self.folder / "machine/gcc"
+        for folders in (f"/absent:{gcc.parent}", f"{gcc.parent}:{self.folder / 'links'}"):
+            for words in (("gcc", "-c"), ("sh", "-c", "gcc -c; :"), ("nice", "gcc", "-c")):
+                said = self.run_command("env", f"PATH={folders}:/usr/bin:/bin", *words)
+                self.assertEqual(said, f"recorded {gcc} -c", words)
+        # The link, and a wrapper of the project, are started themselves.
+        self.assertEqual(self.run_command("env", f"PATH={self.folder / 'links'}", "gcc"), "recorded")
+        gcc.write_text("#!/bin/sh\necho wrapper\n")
+        self.assertEqual(self.run_command("env", f"PATH={gcc.parent}:/usr/bin:/bin", "gcc"), "wrapper")
+
     def test_what_is_started_as_it_is(self):
         for name in ("machine/other", "project/gcc"):
             self.assertEqual(self.run_command("env", str(self.folder / name), "-v"), "-v", name)
@@ -67,8 +78,11 @@ class StartedCompilersTest(ProjectCase):
         self.assertEqual(self.run_command("env", "-i", gcc, "-c", "a.c"), f"recorded {gcc} -c a.c")
         self.assertEqual(self.run_command("env", "-i", "sh", "-c", f"{gcc} -c; :"), f"recorded {gcc} -c")
         # By its name, on a PATH of the build's own.
-        for words in (["gcc", "-c"], ["sh", "-c", "gcc -c; :"], ["env", "env", "-i", "PATH=/bin", "gcc", "-c"]):
-            self.assertEqual(self.run_command("env", "-i", "PATH=/usr/bin:/bin", *words), "recorded  -c", words)
+        path = f"PATH={self.folder / 'machine'}:/usr/bin:/bin"
+        for words in (["gcc", "-c"], ["sh", "-c", "gcc -c; :"], ["env", "env", "-i", path, "gcc", "-c"]):
+            said = self.run_command("env", "-i", path, *words)
+            self.assertIn(said, ("recorded  -c", f"recorded {gcc} -c"), words)
+        self.assertEqual(self.run_command("env", "-i", "PATH=/absent", "gcc", "-c"), "recorded  -c")
         program = f"import subprocess; subprocess.run([{gcc!r}, '-c'], env={{'X': '1'}})"
         self.assertEqual(self.run_command(sys.executable, "-c", program), f"recorded {gcc} -c")
 
