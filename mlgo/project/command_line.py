@@ -23,6 +23,8 @@ _COMPILED = {
 #: `ar`: the letters of an operation that adds objects, and operation, archive, object.
 _ADDS = re.compile(r"-?(?=\w*[rq])[abciqrsuvDSTUP]+")
 _FEWEST_WORDS = 3
+# Files that a linker writes beside the program, or what it prints, among the parts of -Wl.
+_LINKERS_OUTPUTS = re.compile(r",--?(Map|dependency-file|out-implib)[=,][^,]*|,(-M|--?print-map|--?cref)(?=,|$)")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".h++")
 _NO_CODE_LANGUAGES = ("c-header", "c++-header", "objective-c-header", "objective-c++-header")
 
@@ -84,7 +86,8 @@ def understand(record: Record) -> list[Made]:
         return _archives(record)
     if record.exit_code or (record.tool == "ld" and "-o" not in record.words):
         return []
-    given = list(parse_driver(record.words))
+    cleaned = [_LINKERS_OUTPUTS.sub("", word) if word.startswith("-Wl,") else word for word in record.words]
+    given = list(parse_driver([word for word in cleaned if word != "-Wl"]))
     names = {one.name for one in given}
     if names & _NO_CODE:
         return []
@@ -155,9 +158,6 @@ def last_level(words: Sequence[str]) -> str:
 
 def is_output(given: GivenWord) -> bool:
     """Whether an option names a file that a command writes, or asks for one."""
-    if given.name in ("-Wl,", "-Wp,"):
-        values = given.words[0].split(",")[1:]
-        return values[0].startswith(("-M", "--Map", "--dependency-file", "--out-implib", "--print-map", "--cref"))
     return names_output(given) or given.words[0].startswith("-Wa,-a")  # A listing.
 
 

@@ -82,6 +82,12 @@ class CommandLineTest(unittest.TestCase):
         found = self.link("a.o lib/libx.a -ly -Wl,-Map=x.map -shared -o libz.so")
         self.assertEqual(found.output, "/p/libz.so")
         self.assertEqual(found.words, ("a.o", "lib/libx.a", "-ly", "-shared"))
+        for text, kept in (
+            ("--gc-sections,-Map,x.map,--cref,-z,now", ["-Wl,--gc-sections,-z,now"]),
+            ("--dependency-file=d,-M", []),
+            ("--Map=x,--no-undefined,--print-map", ["-Wl,--no-undefined"]),
+        ):
+            self.assertEqual(self.link(f"a.o -Wl,{text}").words, ("a.o", *kept))
         self.assertEqual((found.sources, self.link("a.o").output), ((), "/p/a.out"))
         self.assertEqual(self.link("a.c b.o -o prog").sources, ("/p/a.c",))
         self.assertEqual(self.link("-r a.o -o b.o", tool="ld").output, "/p/b.o")

@@ -14,7 +14,16 @@ from mlgo.project.estimate import REMEDY
 from mlgo.project.goal import Goal, Measured, percent
 from mlgo.project.profile import profile_option
 from mlgo.project.relinking import Relinker
-from mlgo.project.rows import AS_BUILT, INSTRUMENTED, POLICY_FLAGS, SAME_OPTIONS, Row, makes_code, with_own_linker
+from mlgo.project.rows import (
+    AS_BUILT,
+    INSTRUMENTED,
+    POLICY_FLAGS,
+    SAME_OPTIONS,
+    Row,
+    makes_code,
+    why_no_link_flags,
+    with_own_linker,
+)
 from mlgo.project.size import code_bytes
 from mlgo.project.steps import Allowance, Budget
 from mlgo.project.tuning import Tuned, tune
@@ -102,6 +111,10 @@ class Measuring:
         return Measured(AS_BUILT, self._goal.figures_of(pathlib.Path(link.output)), seconds or None)
 
     def _row(self, row: Row) -> Measured:
+        link = self._program.link
+        why = why_no_link_flags(link.tool, link.words) if row.link_flags and not self._goal.estimate else ""
+        if why:
+            return Measured(row, None, why_not=why)
         if not row.is_profiled:
             return self._measured(row)
         self._profile = self._profile or self._made_profile()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Sequence
 
 from mlgo.project.command_line import last_level
@@ -20,6 +21,8 @@ _POLICY = ("-mllvm -enable-ml-inliner=release",)
 _OUTLINER = ("-mllvm -enable-machine-outliner=always",)
 #: lld otherwise drops sections that only `__start_NAME` refers to, which GNU ld keeps.
 _COLLECT = ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc")
+#: Words that name a linker script; what has no KEEP in it is dropped by --gc-sections, such as a table of interrupts.
+_SCRIPT = re.compile(r"(-Wl,|-Wl,.*,)?(-T(?!text|data|bss|rodata|ldata)|--script)")
 #: GNU ld cannot fold.
 _FOLD = (*LLD, "-Wl,--icf=safe")
 #: The objects hold machine code too, for what reads them without LLVM's plug-in: strip, nm, ld -r, users of an archive.
@@ -75,6 +78,15 @@ def with_own_linker(row: Row) -> Row | None:
     if needs_lld or not set(_FOLD) <= set(row.link_flags):
         return None
     return dataclasses.replace(row, link_flags=tuple(flag for flag in row.link_flags if flag not in _FOLD))
+
+
+def why_no_link_flags(tool: str, words: Sequence[str]) -> str:
+    """Why a link by `tool` with these words cannot have the flags of a row; "": it can."""
+    if tool == "ld":
+        return "ld makes the link, and not the compiler, which reads mlgo.cfg"
+    if any(map(_SCRIPT.match, words)) and not any("--gc-sections" in word for word in words):
+        return "the linker script of the build need not keep what --gc-sections drops"
+    return ""
 
 
 _SIZE_FLAGS = (*_SMALLEST, *_SECTIONS)

@@ -14,7 +14,7 @@ from mlgo.project.goal import Goal
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.profile import Profiler
 from mlgo.project.relinking import Parts, Relinker
-from mlgo.project.rows import FASTER_ROWS, INSTRUMENTED, SMALLER_ROWS, Row, faster_rows
+from mlgo.project.rows import FASTER_ROWS, INSTRUMENTED, SMALLER_ROWS, Row, faster_rows, why_no_link_flags
 from mlgo.project.steps import Allowance
 from mlgo.project.testing.project_case import ProjectCase, elf_library, elf_of_code
 from mlgo.run.exit_codes import RunError
@@ -135,6 +135,20 @@ class MeasuringRowsTest(ProjectCase):
         self.assertIsNotNone(found["-Oz, policy, linker"])
         self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc"))
         self.assertIn("unknown argument", measured[2].why_not)
+
+    def test_links_that_take_no_options(self):
+        why = "the linker script of the build need not keep what --gc-sections drops"
+        for words, said in (
+            ("-T x.ld", why),
+            ("-Wl,-z,now,-Tx.ld", why),
+            ("-Wl,--script=x.ld", why),
+            ("-Wl,--gc-sections,-T,x.ld", ""),
+            ("-Wl,-Ttext=0 -Wl,-Ttext-segment,0", ""),
+        ):
+            found, measured = self.measure(2.0, words=words.split())
+            self.assertEqual([one.why_not for one in measured if one.row.link_flags], [said] * 2, words)
+            self.assertEqual(found["small"], 75)
+        self.assertIn("mlgo.cfg", why_no_link_flags("ld", ()))
 
     def test_code_that_a_link_makes_costs_its_time(self):
         thin = next(row for row in SMALLER_ROWS if "ThinLTO" in row.name)
