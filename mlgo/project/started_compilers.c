@@ -1,7 +1,8 @@
 // Loaded into the programs of a build (LD_PRELOAD): a compiler that is started
 // by its path, as a CMakeCache.txt or a Makefile has it, or found on a PATH of
-// the build's own, is started through record.sh as one that is found on PATH. What a build removes from the
-// variables of its compilers (env -i, SCons) is put back.
+// the build's own, is started through record.sh as one that is found on PATH.
+// What a build removes from the variables of its compilers (env -i, SCons) is
+// put back.
 //   MLGO_LINKS   folder of links to record.sh, named after compilers
 //   MLGO_BIN     folder of clang
 //   MLGO_OWN     folder of the project: a compiler that it builds itself is
@@ -164,10 +165,10 @@ static int change(const char *Path, char *const *Variables, struct Start *Start,
   char *const *Known = IsCleared ? Kept : Variables;
   if (!strchr(Path, '/'))
     Path = onPath(Path, Start->Found);
-  const int IsLink =
-      *Path == '/' ? findLink(Path, Known, Start->Link) && isProgram(Path)
-                   : IsCleared && !strchr(Path, '/') &&
-                         findLink(Path, Known, Start->Link);
+  const int IsLink = *Path == '/'
+                         ? findLink(Path, Known, Start->Link) && isProgram(Path)
+                         : IsCleared && !strchr(Path, '/') &&
+                               findLink(Path, Known, Start->Link);
   if (!IsLink && !(IsCleared && startsCompilers(Base)))
     return 0;
   if (IsLink)
