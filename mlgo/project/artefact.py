@@ -26,9 +26,13 @@ from mlgo.project.profile import profile_option
 from mlgo.project.tuning import decision_option
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_all_atomically, write_error
+from mlgo.run.regular_file import beginning_of
 
 CONFIG, TOOLCHAIN, RESULT, PAGE, CACHE = "mlgo.cfg", "toolchain.cmake", "mlgo.json", "report.html", ".cache"
 _FORMAT = 1
+_IGNORED = {".gitignore": b"*\n"}
+#: Of a digest in the name of a file.
+_DIGITS = 16
 _REMEDY = "Remove the folder, or name another with --output="
 _CMAKE = """# cmake --toolchain mlgo/toolchain.cmake, with the folder of mlgo's clang in the environment's MLGO_PREFIX.
 if(NOT DEFINED ENV{MLGO_PREFIX})
@@ -48,11 +52,19 @@ endforeach()
 def opened(folder: pathlib.Path) -> pathlib.Path:
     """Creates the folder and the cache that it returns. Raises: RunError: it has others' files, or is not writable."""
     names = [] if not folder.is_dir() else [entry.name for entry in folder.iterdir()]
-    if names and CACHE not in names and RESULT not in names:
+    cache = folder / CACHE
+    mark = cache / ".gitignore"
+    # Other programs have a folder of this name too, such as clangd.
+    is_own = mark.is_file() and beginning_of(mark, 3) == _IGNORED[mark.name]
+    if set(names) - {CACHE} and RESULT not in names and not is_own:
         wrong = f"holds files that mlgo did not write: {', '.join(sorted(names)[:3])}"
         raise RunError(f"--output={folder}", wrong, "Name another folder")
-    write_all_atomically(folder / CACHE, {".gitignore": b"*\n"})
-    return folder / CACHE
+    # What is not used is deleted there. `path` is replaced where it is a link.
+    for path in (cache, *cache.glob("[!p]*")):
+        if path.is_symlink():
+            raise RunError(str(path), "is a link, and mlgo deletes what lies there", "Remove the link")
+    write_all_atomically(cache, _IGNORED)
+    return cache
 
 
 @contextlib.contextmanager
@@ -91,7 +103,8 @@ def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None
     if chosen is None:
         for name in (CONFIG, TOOLCHAIN):
             (folder / name).unlink(missing_ok=True)
-    for path in (*folder.glob("*.decisions"), *folder.glob("*.profdata")):
+    digest = _DIGITS * "[0-9a-f]"
+    for path in (*folder.glob(f"{digest}.decisions"), *folder.glob(f"{digest}.profdata")):
         if path.name not in files:
             path.unlink(missing_ok=True)
 
@@ -106,7 +119,7 @@ def _named_files(chosen: Measured) -> list[tuple[str, bytes, Callable[[str], str
     decisions = chosen.decisions.encode("utf-8", "surrogateescape")
     files = ((decisions, "decisions", decision_option), (chosen.profile, "profdata", profile_option))
     return [
-        (f"{hashlib.sha256(content).hexdigest()[:16]}.{suffix}", content, option)
+        (f"{hashlib.sha256(content).hexdigest()[:_DIGITS]}.{suffix}", content, option)
         for content, suffix, option in files
         if content
     ]

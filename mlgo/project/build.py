@@ -17,6 +17,7 @@ from mlgo.project.command_line import Archive, Compile, Header, Link, Made
 from mlgo.project.compiler import digest_of
 from mlgo.project.size import code_bytes, machine_of
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.regular_file import beginning_of, open_regular, read_regular
 
 _NAMED = 6
 _QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meson-private/", "/_cgo_.o", "/go-link-")
@@ -60,7 +61,7 @@ class Build:
         if made is not None:
             return made
         try:
-            return self.made_content(os.path.basename(path), pathlib.Path(path).read_bytes())
+            return self.made_content(os.path.basename(path), read_regular(path))
         except OSError:
             return None
 
@@ -188,8 +189,7 @@ class Member(NamedTuple):
 def is_archive(path: str) -> bool:
     """Whether the file is an archive."""
     try:
-        with open(path, "rb") as file:
-            return archive.is_archive(file.read(len(archive.MAGIC)))
+        return archive.is_archive(beginning_of(path, len(archive.MAGIC)))
     except OSError:
         return False
 
@@ -197,14 +197,14 @@ def is_archive(path: str) -> bool:
 def members_of(path: pathlib.Path) -> list[tuple[str, bytes]]:
     """Names and objects in an archive, in its order; fewer where it is cut off or a file of a thin one is gone."""
     found: list[tuple[str, bytes]] = []
-    with open(path, "rb") as file:
-        span = archive.Span(file.fileno(), 0, path.stat().st_size)
+    with open_regular(path) as descriptor:
+        span = archive.Span(descriptor, 0, os.fstat(descriptor).st_size)
         try:
             is_thin = archive.is_thin(span.head(len(archive.THIN_MAGIC)))
             for member in archive.members(span):
                 try:
                     elsewhere = path.parent / member.name
-                    content = elsewhere.read_bytes() if is_thin else span.read(member.start, member.size)
+                    content = read_regular(elsewhere) if is_thin else span.read(member.start, member.size)
                 except OSError:
                     continue
                 found.append((pathlib.PurePosixPath(member.name).name, content))

@@ -70,6 +70,23 @@ class BuildTest(ProjectCase):
         others = {os.path.basename(path): why for path, why in parts.others.items()}
         self.assertEqual(others, {"refused.c": "clang refuses it", "unknown.o": "no recorded command made it"})
 
+    def test_inputs_that_are_no_files(self):
+        unit, others = self.made("a", b"a"), ["zero.o", "folder.o", "pipe.o", "x.a", "source.o"]
+        os.symlink("/dev/zero", self.folder / "zero.o")
+        (self.folder / "folder.o").mkdir()
+        for name in ("pipe.o", "pipe", "source.c"):
+            os.mkfifo(self.folder / name)
+        header = f"{'pipe.o/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{7:<10}`\n".encode()
+        self.write("x.a", b"!<thin>\n" + header)
+        self.write("source.o", elf_of_code(b"source"))
+        link = self.link("a.o", *others, output="pipe")
+        build = Build([unit, self.unit("source.c", output="source.o"), link])
+        parts = Parts(build, link)
+        self.assertEqual(list(parts.units), [unit.output])
+        no_file = ("zero.o", "folder.o", "pipe.o", "source.c")
+        self.assertEqual(parts.others, {str(self.folder / name): "is no file" for name in no_file})
+        self.assertEqual(built_name(programs_of(build)[0]), "pipe")  # By its objects.
+
     def test_an_archive_that_another_language_made_is_one_input(self):
         members = [(f"{name}.o/", elf_of_code(name.encode())) for name in ("one", "two")]
         path = self.archive("libr.a", *members)

@@ -22,7 +22,8 @@ from mlgo.project.command_line import Compile, Header
 from mlgo.project.compiler import Compiler, digest_of, quoted
 from mlgo.project.precompiled import Precompiler, headers_of, words_with_headers, words_with_text
 from mlgo.run.exit_codes import RunError
-from mlgo.run.files import write_error
+from mlgo.run.files import parse_json, write_error
+from mlgo.run.regular_file import read_regular
 
 #: Below the folder of the cache.
 OBJECTS = "objects"
@@ -140,11 +141,11 @@ class Units:
         """What an earlier compile of the same files gave; None: there was none."""
         entry = self._entry(unit, flags)
         try:
-            content = json.loads(entry.read_text(encoding="utf-8", errors="surrogateescape"))
+            content = parse_json(read_regular(entry), entry.name, "Remove it")
             if any(self._digest(name) != digest for name, digest in content["read"].items()):
                 return None
             return self._compiled(entry, unit, content)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (RunError, OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def _compiled(self, entry: pathlib.Path, unit: Compile, content: dict[str, Any]) -> Compiled:

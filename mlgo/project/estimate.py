@@ -7,7 +7,6 @@ profile. Without one, each function counts as called once.
 from __future__ import annotations
 
 import os
-import pathlib
 import urllib.parse
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,12 +15,15 @@ from mlgo.corpus.elf import ElfError, ElfFile
 from mlgo.project.compiling import Compiled
 from mlgo.project.size import code_bytes
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_regular
 
 #: What to do where there is no estimate.
 REMEDY = "Count what a run executes: --run='./program input'"
 #: What is estimated.
 COUNTED = ("instructions", "data references")
 _HEAD = ["mlgo-executed-cost 1", "function\tscope\tcalls\tinstructions\tmemory references\tcallee-saved registers"]
+# Products of these are finite.
+_MOST_COST, _MOST_CALLS = 1e100, 1 << 64
 _SCOPES = ("local", "global")
 #: The prologue saves a register and the epilogue restores it: so many instructions, and as many references.
 _SAVE_AND_RESTORE = 2
@@ -60,8 +62,10 @@ def _function(line: str) -> FunctionCost:
         )
     except ValueError as error:
         raise ValueError(f"has a line that is no function: {line[:100]!r}") from error
-    if not (0 <= found.instructions < float("inf") and 0 <= found.references < float("inf")):
+    if not (0 <= found.instructions < _MOST_COST and 0 <= found.references < _MOST_COST):
         raise ValueError(f"has a cost that is no number of at least 0: {line[:100]!r}")
+    if not 0 <= (found.calls or 0) < _MOST_CALLS:
+        raise ValueError(f"has a number of calls that no profile can have: {line[:100]!r}")
     return found
 
 
@@ -153,6 +157,6 @@ def _costs_of(output: str, compiled: Compiled) -> list[FunctionCost]:
 def _symbols(program: str) -> set[str] | None:
     """Names that a program defines; None: it has no symbol table."""
     try:
-        return ElfFile.of_bytes(pathlib.Path(program).read_bytes()).defined_names() or None
+        return ElfFile.of_bytes(read_regular(program)).defined_names() or None
     except (OSError, ElfError):
         return None

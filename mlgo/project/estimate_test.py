@@ -42,6 +42,8 @@ class EstimateTest(ProjectCase):
             (HEAD + MAIN.replace("10", "nan"), "no number of at least 0"),
             (HEAD + MAIN.replace("10", "-10"), "no number of at least 0"),
             (HEAD + MAIN.replace("\t2\t", "\tinf\t"), "no number of at least 0"),
+            (HEAD + MAIN.replace("\t2\t", "\t1e200\t"), "no number of at least 0"),
+            *((HEAD + f"f\tlocal\t{calls}\t1\t1\t1\n", "no profile can have") for calls in (-1, 10**400)),
         ):
             with self.assertRaisesRegex(ValueError, wrong, msg=text):
                 read_costs(text)

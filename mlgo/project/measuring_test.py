@@ -115,7 +115,7 @@ class CompilingTest(ProjectCase):
         unit = self.source("source\n")
         self.compile(unit)
         (entry,) = (self.folder / "cache/units").iterdir()
-        for damage in ("", "{}", "[]", '{"object": 1, "read": 2}'):
+        for damage in ("", "{}", "[]", '{"object": 1, "read": 2}', "[" * 100_000):
             entry.write_text(damage)
             self.assertFalse(self.is_kept(unit), damage)
         for object_file in (self.folder / "cache/objects").iterdir():
@@ -272,6 +272,26 @@ class ResultTest(ProjectCase):
         with self.assertRaisesRegex(RunError, "Run `mlgo smaller -- COMMAND` first"):
             artefact.stale(folder, compiler)
 
+    def test_folders_of_others_stay_as_they_are(self):
+        self.write("own/.cache/clangd/index")
+        profile = self.write("own/app.profdata")
+        with self.assertRaisesRegex(RunError, "holds files that mlgo did not write: .cache, app.profdata"):
+            artefact.opened(self.folder / "own")
+        artefact.opened(self.folder / "mlgo")
+        os.rename(profile, self.folder / "mlgo/app.profdata")
+        cache = artefact.opened(self.folder / "mlgo")
+        artefact.write(self.folder / "mlgo", {}, None, "page")
+        self.assertTrue((self.folder / "mlgo/app.profdata").exists())
+        for link in (cache / "objects", cache / "scratch"):
+            os.symlink(self.folder / "own", link)
+            with self.assertRaisesRegex(RunError, f"{link.name}: is a link, and mlgo deletes what lies there"):
+                artefact.opened(self.folder / "mlgo")
+            os.unlink(link)
+        (self.folder / "linked").mkdir()
+        os.symlink(self.folder / "own/.cache", self.folder / "linked/.cache")
+        with self.assertRaisesRegex(RunError, "linked/.cache: is a link"):
+            artefact.opened(self.folder / "linked")
+
     def test_one_run_at_a_time_which_removes_what_a_killed_one_left(self):
         cache = artefact.opened(self.folder / "mlgo")
         (cache / "records.x").mkdir()
@@ -288,7 +308,7 @@ class ResultTest(ProjectCase):
         entry = '{"format": 1, "commands": [{"kind": "Compile", "output": "a.o"}], "build_seconds": 1, "changed": {}}'
         none, foreign = "has no command, and no build was recorded here", "recording.json: was not written by this mlgo"
         for text, wrong in (
-            *((text, none) for text in (None, "", "[]", '{"format": 7}', '{"format": 1}')),
+            *((text, none) for text in (None, "", "[]", '{"format": 7}', '{"format": 1}', "[" * 100_000)),
             ('{"format": 1, "commands": [7]}', none),
             ('{"format": 1, "commands": [], "build_seconds": "x", "changed": {}}', none),
             (entry, f"{foreign}. Remove it, clean"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import pathlib
 import shutil
@@ -18,10 +17,14 @@ from mlgo.project.command_line import Archive, Compile, Header, Link, Made, unde
 from mlgo.project.compiler import Compiler
 from mlgo.project.recording import Record, compiler_place, read_records
 from mlgo.run.exit_codes import RunError
-from mlgo.run.files import encode_json, read_json, write_atomically
+from mlgo.run.files import encode_json, parse_json, read_json, write_atomically
+from mlgo.run.regular_file import read_file, read_regular
 
 _RECORDS, _RECORDING = "records.", "recording.json"
 _FORMAT = 1
+# Of a link.txt.
+_MOST_BYTES = 64 << 20
+_NO_LINK = "Configure the folder again, or add --link=..."
 # Between the commands of a line of a shell.
 _ENDS = ("&&", "||", ";")
 _KINDS: Mapping[str, Callable[..., Made]] = {kind.__name__: kind for kind in (Archive, Compile, Header, Link)}
@@ -112,11 +115,11 @@ def time_of(path: str) -> int | None:
 def _read(cache: pathlib.Path) -> dict[str, Any]:
     """What `_write` wrote; empty when there is nothing that can be used."""
     try:
-        content = json.loads((cache / _RECORDING).read_text("utf-8"))
+        content = parse_json(read_regular(cache / _RECORDING), _RECORDING, "Remove it")
         if content.get("format") != _FORMAT or not all(isinstance(one["output"], str) for one in content["commands"]):
             return {}
         return {**content, "build_seconds": float(content["build_seconds"]), "changed": dict(content["changed"])}
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
+    except (RunError, OSError, ValueError, AttributeError, KeyError, TypeError):
         return {}
 
 
@@ -144,7 +147,7 @@ def commands_of(database: pathlib.Path, links: Sequence[str]) -> tuple[list[Made
             continue
         made = _understood(command.words, command.directory)
         if not made:
-            why = f"is no compile of clang's: {os.path.basename(command.words[0])}"
+            why = f"is no compile of clang's: {os.path.basename(''.join(command.words[:1])) or 'it has no words'}"
             others[command.source or f"entry {index}"] = why
         found += made
     found += _links(database, folder, links)
@@ -169,7 +172,7 @@ def _links(database: pathlib.Path, folder: str, given: Sequence[str]) -> list[Li
     if os.path.exists(os.path.join(folder, "build.ninja")):
         return _of_ninja(folder)
     texts = sorted(pathlib.Path(folder).glob("**/CMakeFiles/*.dir/link.txt"))
-    found = [one for path in texts for one in _made_by(path.read_text(errors="surrogateescape"), path.parents[2])]
+    found = [one for path in texts for one in _made_by(_link_txt(path), path.parents[2])]
     if not found:
         raise RunError(
             f"--compile_commands={database}",
@@ -179,6 +182,10 @@ def _links(database: pathlib.Path, folder: str, given: Sequence[str]) -> list[Li
     return found
 
 
+def _link_txt(path: pathlib.Path) -> str:
+    return os.fsdecode(read_file(path, _MOST_BYTES, "a link of CMake", _NO_LINK))
+
+
 def _of_ninja(folder: str) -> list[Link]:
     ninja = shutil.which("ninja")
     if ninja is None:
@@ -186,7 +193,7 @@ def _of_ninja(folder: str) -> list[Link]:
     done = subprocess.run([ninja, "-C", folder, "-t", "commands"], capture_output=True, check=False)
     if done.returncode:
         wrong = f"cannot read {folder}: {done.stderr.decode('utf-8', 'replace').strip()[-200:]}"
-        raise RunError("ninja -t commands", wrong, "Configure the folder again, or add --link=...")
+        raise RunError("ninja -t commands", wrong, _NO_LINK)
     lines = os.fsdecode(done.stdout).splitlines()
     return [one for line in lines if " -c " not in line for one in _made_by(line, folder)]
 

@@ -1,7 +1,9 @@
 """A compile_commands.json with links from ninja's commands, CMake's link.txt or the user."""
 
 import json
+import os
 import unittest
+from typing import Any
 
 from mlgo.project.command_line import Compile, Link
 from mlgo.project.recorded import commands_of
@@ -34,6 +36,23 @@ class StatedBuildTest(ProjectCase):
         self.assertEqual(others[str(self.folder / "k.cu")], "is no compile of clang's: nvcc")
         self.assertEqual(others["entry 3"], "it has neither `command` nor `arguments`")
 
+    def test_commands_that_no_program_can_be_given(self):
+        words = ["cc", "-c", "a.c", "-o", "a.o"]
+        odd: list[dict[str, Any]] = [
+            {"arguments": []},
+            {"command": ""},
+            {"arguments": [*words, "-DX=\0"]},
+            {"arguments": [*words, "\ud800"]},
+        ]
+        odd += [{"arguments": words, key: "a\0b"} for key in ("directory", "file", "output")]
+        self.database.write_text(json.dumps([{"directory": ".", "file": f"{n}.c", **one} for n, one in enumerate(odd)]))
+        made, others = commands_of(self.database, ["cc a.o -o prog"])
+        self.assertEqual(len(made), 1)
+        self.assertEqual(others[str(self.folder / "0.c")], "is no compile of clang's: it has no words")
+        self.assertEqual(others["entry 2"], "a word of a command holds what none can hold: '-DX=\\x00'")
+        self.assertEqual(others["entry 4"], "its `directory` holds what no name of a file can hold")
+        self.assertEqual(len(others), len(odd))
+
     def test_link_txt_of_cmake(self):
         self.write("lib/CMakeFiles/x.dir/link.txt", "/usr/bin/c++ -shared -o libx.so a.o\n/usr/bin/ranlib libx.so\n")
         link = commands_of(self.database, [])[0][-1]
@@ -47,8 +66,12 @@ class StatedBuildTest(ProjectCase):
     def test_errors(self):
         with self.assertRaisesRegex(RunError, "has no links, and neither build.ninja nor CMake's link.txt"):
             commands_of(self.database, [])
+        (self.folder / "CMakeFiles/x.dir").mkdir(parents=True)
         with self.assertRaisesRegex(RunError, "links nothing"):
             commands_of(self.database, ["ar qc x.a a.o"])
+        os.mkfifo(self.folder / "CMakeFiles/x.dir/link.txt")
+        with self.assertRaisesRegex(RunError, "cannot be read: it is a pipe, not a file. Configure the folder again"):
+            commands_of(self.database, [])
         self.database.write_text("{}")
         with self.assertRaisesRegex(RunError, "is not a list of commands"):
             commands_of(self.database, [])

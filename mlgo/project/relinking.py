@@ -17,6 +17,7 @@ from mlgo.project.compiling import Compiled, Units
 from mlgo.project.rows import makes_code
 from mlgo.project.steps import Budget, Progress
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import beginning_of
 
 # Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
 _LONGEST_COMMAND = 100_000
@@ -67,6 +68,8 @@ class Parts:
             if not os.path.exists(path):
                 for removed in self.build.archives.get(path, (path,)):
                     self._add_removed(removed)
+            elif not os.path.isfile(path):
+                self.others[path] = "is no file"
             elif is_archive(path):
                 members = self.build.members(path)
                 if members and not any(member.made for member in members):
@@ -96,8 +99,8 @@ class Parts:
             self.others[made.source] = _why_refused(made)
         elif made.assembles:
             self.others[made.source] = "is assembly"
-        elif not os.path.exists(made.source):
-            self.others[made.source] = SOURCE_REMOVED
+        elif not os.path.isfile(made.source):
+            self.others[made.source] = "is no file" if os.path.exists(made.source) else SOURCE_REMOVED
         elif not os.path.isdir(made.directory):
             self.others[made.source] = FOLDER_REMOVED
         else:
@@ -284,8 +287,8 @@ def _why_refused(made: Compile) -> str:
 def _is_profile_of_clang(path: pathlib.Path) -> bool:
     """Whether -fprofile-use= of this file or folder is a profile that llvm-profdata wrote."""
     try:
-        with open(path / "default.profdata" if path.is_dir() else path, "rb") as file:
-            return file.read(len(_PROFILE)) == _PROFILE
+        name = path / "default.profdata" if path.is_dir() else path
+        return beginning_of(name, len(_PROFILE)) == _PROFILE
     except OSError:
         return False
 
@@ -304,7 +307,9 @@ def _refuse_gcc_lto(shown: str, content: bytes) -> None:
 
 def _is_object(path: str) -> bool:
     """Whether the file may be an object: not a shared library, and no text such as a linker script."""
-    with open(path, "rb") as file:
-        begin = file.read(18)
+    try:
+        begin = beginning_of(path, 18)
+    except OSError:
+        return False
     is_shared = begin[:4] == b"\x7fELF" and begin[16:18] in (b"\3\0", b"\0\3")
     return begin[:4] in (b"\x7fELF", b"BC\xc0\xde") and not is_shared

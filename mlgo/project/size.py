@@ -11,6 +11,7 @@ from mlgo.corpus.elf import CODE_FLAGS, SHF_ALLOC, SHT_REL, SHT_RELA, ElfError, 
 from mlgo.project import steps
 from mlgo.project.compiler import Compiler
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import beginning_of, read_regular
 
 # e_machine (System V ABI) -> name.
 _MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "Arm"}
@@ -78,7 +79,7 @@ def without_removed_tables(content: bytes) -> bytes:
 def code_bytes(path: str | os.PathLike[str]) -> int | None:
     """Bytes of the executable sections of an ELF file; None: it is none."""
     try:
-        elf = ElfFile.of_bytes(pathlib.Path(path).read_bytes())
+        elf = ElfFile.of_bytes(read_regular(path))
         return sum(section.size for section in elf.sections if section.flags & CODE_FLAGS == CODE_FLAGS)
     except (OSError, ElfError):
         return None
@@ -86,7 +87,6 @@ def code_bytes(path: str | os.PathLike[str]) -> int | None:
 
 def machine_of(path: str) -> str:
     """Name of the architecture that an ELF file is for."""
-    with open(path, "rb") as file:
-        begin = file.read(_MACHINE_OFFSET + 2)
+    begin = beginning_of(path, _MACHINE_OFFSET + 2)
     number = int.from_bytes(begin[_MACHINE_OFFSET:], "little" if begin[5:6] == b"\1" else "big")
     return _MACHINES.get(number, f"machine {number}")

@@ -53,10 +53,16 @@ def size_of_regular(path: str | os.PathLike[str], most_bytes: int | None = None)
     return status.st_size
 
 
-def read_regular(path: str | os.PathLike[str], most_bytes: int) -> bytes:
+def read_regular(path: str | os.PathLike[str], most_bytes: int = 1 << 32) -> bytes:
     """The content of a file. Raises: OSError: as `open_regular`, or it changed its size while it was read."""
     with open_regular(path, most_bytes) as descriptor:
         return read_open(descriptor, os.fstat(descriptor).st_size, path)
+
+
+def beginning_of(path: str | os.PathLike[str], size: int) -> bytes:
+    """The first bytes of a file, at most `size`. Raises: OSError: as `open_regular`."""
+    with open_regular(path) as descriptor:
+        return os.read(descriptor, size)
 
 
 def read_open(descriptor: int, size: int, path: str | os.PathLike[str]) -> bytes:

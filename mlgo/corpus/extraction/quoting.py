@@ -50,7 +50,7 @@ def expand_response_files(arguments: Iterable[str], read: Callable[[str], str | 
     """`arguments` with each `@file` replaced by what is in the file; one that cannot be read stays, as clang has it.
 
     Args: read: the text of a response file by the name after the `@`; None: there is none.
-    Raises: RunError: a file names itself, directly or not, or there are too many files or words.
+    Raises: RunError: a file names itself, directly or not, or there are too many files or words, or a word is none.
     """
     files = words = 0
     # What is being read: the name of a file, "" for `arguments`, and its words that are left.
@@ -65,6 +65,8 @@ def expand_response_files(arguments: Iterable[str], read: Callable[[str], str | 
             raise _unusable(name, "names itself")
         text = read(name) if name else None
         if text is None:
+            if not is_word(argument):
+                raise RunError("a word of a command", f"holds what none can hold: {argument!r:.80}", "Correct the file")
             yield argument
             words += 1
         else:
@@ -73,6 +75,14 @@ def expand_response_files(arguments: Iterable[str], read: Callable[[str], str | 
         if files > _MOST_FILES or words > _MOST_WORDS:
             wrong = f"is one of more than {_MOST_FILES} files, or of {_MOST_WORDS:,} words, that the command stands for"
             raise _unusable(inside[-1][0] or name, wrong)
+
+
+def is_word(text: str) -> bool:
+    """Whether a program can be given `text`: JSON and response files may have a NUL, or half of a surrogate pair."""
+    try:
+        return "\0" not in text and (text.isascii() or bool(os.fsencode(text)))
+    except UnicodeEncodeError:
+        return False
 
 
 def _unusable(name: str, wrong: str) -> RunError:
@@ -156,6 +166,8 @@ def _unusable_entry(entry: Any) -> str | None:
     for key in ("directory", "file", "output", "command"):
         if entry.get(key) is not None and not isinstance(entry[key], str):
             return f"its `{key}` is not text"
+        if key != "command" and not is_word(entry.get(key) or ""):
+            return f"its `{key}` holds what no name of a file can hold"
     if not entry.get("directory"):
         return "it has no `directory`"
     words = entry.get("arguments")
