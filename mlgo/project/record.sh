@@ -223,7 +223,8 @@ rewind() {
 }
 rewind
 
-export MLGO_NESTED=1
+# Where a build starts its compilers without PATH, a shell has one of its own, and clang looks for the linker there.
+export MLGO_NESTED=1 PATH
 by=clang
 for_other=
 case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac

@@ -41,6 +41,8 @@ _OF_LLVM = re.compile(r"(?P<tool>llvm-(?:ar|nm|profdata|ranlib))(?:-\d+)?")
 _STRICT_GCC = 14
 _OPENMP = "libomp.so"
 _STARTED_COMPILERS = "started_compilers.so"
+#: As in started_compilers.c.
+_HERMETIC = ("bazel", "bazelisk", "buck2", "nix", "nix-build")
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
 _BEFORE, _AGAIN = "before", "again"
 #: Variables with folders for a compiler -> the option that stands for each; what is searched after -I and -isystem.
@@ -156,7 +158,8 @@ def environment_of(
     }
     library = str(compiler.recorders / _STARTED_COMPILERS)
     # The loader takes blanks and colons for the ends of names.
-    if os.path.exists(library) and not re.search(r"[\s:]", library):
+    is_loaded = os.path.exists(library) and not re.search(r"[\s:]", library)
+    if is_loaded and os.path.basename((*command, "")[0]) not in _HERMETIC:
         made["LD_PRELOAD"] = ":".join(filter(None, (library, environment.get("LD_PRELOAD"))))
     for variable in ("MLGO_NESTED", "MLGO_ASKED", "MLGO_LENIENT", "MLGO_NO_OPENMP"):
         made.pop(variable, None)

@@ -140,6 +140,13 @@ class RecordsTest(ProjectCase):
             ours = ("--start-no-unused-arguments", *more.split("|"), "--end-no-unused-arguments")
             self.assertEqual([one.words for one in self.read()][-2:], [("-c", "a.c", *ours), ("a.o",)])
 
+    def test_a_build_without_path(self):
+        self.program("bin/clang", 'printenv PATH\n')
+        done = subprocess.run(
+            [self.links / "gcc", "a.o"], env={"MLGO_BIN": str(self.folder / "bin")}, capture_output=True, check=True
+        )
+        self.assertIn(b"/bin", done.stdout)
+
     def test_archives(self):
         self.write("members", "a.o 'b c.o'")
         self.assertEqual(self.run_tool("ar", "rcs", "x.a", "@members", MLGO_CONFIG="/c")[0], "ar: rcs x.a @members\n")
