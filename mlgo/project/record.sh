@@ -228,6 +228,8 @@ export MLGO_NESTED=1 PATH
 by=clang
 for_other=
 case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac
+# Paths and tools of the machine have the name that gcc gives it; clang has another or none.
+case " $* " in *' -dumpmachine '* | *-print-multiarch' '* | *-print-multi-os-directory' '*) for_other=${other:+yes} ;; esac
 # CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
 case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+yes} ;; esac
 if [ $tool = ld ] || [ $tool = ar ]; then

@@ -91,6 +91,9 @@ class RecordsTest(ProjectCase):
             ("gcc", "-S a.c", {}, "clang: -fno-integrated-as -S a.c"),
             # CMake asks gcc for modules.
             ("g++", "-E -fdeps-format=p1689r5 a.cc", {"MLGO_CXX": "gcc"}, "gcc: -E -fdeps-format=p1689r5 a.cc"),
+            # The name of the machine is that of its compiler.
+            ("gcc", "-dumpmachine", {}, "gcc: -dumpmachine"),
+            ("g++", "-m64 --print-multiarch", {"MLGO_CXX": "gcc"}, "gcc: -m64 --print-multiarch"),
             # OpenMP without its library is for the machine's compiler.
             ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes"}, "gcc: -fopenmp -c a.c"),
             ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes", "MLGO_CC": ""}, "clang: -fopenmp -c a.c"),
@@ -118,8 +121,8 @@ class RecordsTest(ProjectCase):
         self.assertEqual(said, f"{own} -Wl,--version-script,a a.o\n")
         self.run_tool("gcc", "-fopenmp", "-c", "a.c", "--fail-too", code=3, MLGO_NO_OPENMP="yes")
         # The compilers below record.sh are no records.
-        self.assertEqual([record.tool for record in self.read()].count("clang++"), 3)
-        self.assertEqual([record.by for record in self.read()].count("other"), 3)
+        self.assertEqual([record.tool for record in self.read()].count("clang++"), 4)
+        self.assertEqual([record.by for record in self.read()].count("other"), 5)
         self.assertNotIn("ar", [record.tool for record in self.read()])
 
     def test_folders_of_libraries_as_gcc_prints_them(self):
@@ -141,7 +144,7 @@ class RecordsTest(ProjectCase):
             self.assertEqual([one.words for one in self.read()][-2:], [("-c", "a.c", *ours), ("a.o",)])
 
     def test_a_build_without_path(self):
-        self.program("bin/clang", 'printenv PATH\n')
+        self.program("bin/clang", "printenv PATH\n")
         done = subprocess.run(
             [self.links / "gcc", "a.o"], env={"MLGO_BIN": str(self.folder / "bin")}, capture_output=True, check=True
         )
