@@ -81,8 +81,8 @@ if [ -n "${MLGO_RECORD-}" ]; then
             printf '%s\0' $# "$@"
         )
         # Folders that the build gives to its compilers without options.
-        for each in ${CPATH+CPATH} ${C_INCLUDE_PATH+C_INCLUDE_PATH} ${CPLUS_INCLUDE_PATH+CPLUS_INCLUDE_PATH} \
-            ${LIBRARY_PATH+LIBRARY_PATH}; do
+        for each in ${CPATH:+CPATH} ${C_INCLUDE_PATH:+C_INCLUDE_PATH} ${CPLUS_INCLUDE_PATH:+CPLUS_INCLUDE_PATH} \
+            ${LIBRARY_PATH:+LIBRARY_PATH}; do
             eval "printf '%s\0' folders $each \"\$$each\""
         done
         case " $*" in *' @'* | *' -Wl,@'*)

@@ -136,7 +136,7 @@ class RecordsTest(ProjectCase):
         given = {"CPATH": "a b:", "C_INCLUDE_PATH": "/c", "CPLUS_INCLUDE_PATH": "/d", "LIBRARY_PATH": "/l"}
         for variables, more in (
             (given, "-Ia b|-I.|-Xclang|-c-isystem|-Xclang|/c|-Xclang|-cxx-isystem|-Xclang|/d|-L/l"),
-            ({"CPATH": "/p"}, "-I/p"),
+            ({"CPATH": "/p", "LIBRARY_PATH": ""}, "-I/p"),
         ):
             self.run_tool("gcc", "-c", "a.c", **variables)
             self.run_tool("ld", "a.o", **variables)
