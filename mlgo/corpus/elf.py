@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 MAGIC = b"\x7fELF"
 
@@ -27,6 +27,10 @@ _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NULL, _DT_STRTAB, _DT_STRSZ = 0, 5, 10
 _SHN_UNDEF, _SHN_LORESERVE, _SHN_XINDEX = 0, 0xFF00, 0xFFFF
 _STB_GLOBAL = 1
+
+
+# Bytes of all names in a table of strings: of a few that many symbols share, and times its own size.
+_MOST_NAMES, _MOST_TIMES = 1 << 27, 8
 
 
 class ElfError(ValueError):
@@ -73,6 +77,9 @@ class Relocation(NamedTuple):
     kind: int
     addend: int | None
     symbol: int
+
+
+_Item = TypeVar("_Item", Section, Symbol)
 
 
 class ElfFile:
@@ -139,15 +146,15 @@ class ElfFile:
 
     def names(self) -> list[str]:
         """The name of each section. Raises: ElfError: there is no table of names, or it is damaged."""
-        table = self.section_names()
-        return [string_at(table, section.name) for section in self.sections]
+        return [name for name, _ in _named(self.section_names(), self.sections)]
 
     def named_symbols(self, kind: int = SHT_SYMTAB) -> Iterator[tuple[str, Symbol]]:
         """Name and symbol, of the symbol tables of `kind`. Raises: ElfError: one is damaged."""
-        for table in self.sections_of_kind(kind):
-            strings = self.content(self.section(table.link))
-            for symbol in self.symbols(table):
-                yield string_at(strings, symbol.name), symbol
+        tables = list(self.sections_of_kind(kind))
+        if len(tables) > 1:
+            raise ElfError(f"has {len(tables)} tables of symbols, and ELF allows one")
+        for table in tables:
+            yield from _named(self.content(self.section(table.link)), self.symbols(table))
 
     def sections_of_kind(self, kind: int) -> Iterator[Section]:
         return (section for section in self.sections if section.kind == kind)
@@ -252,6 +259,17 @@ def exported_names(content: bytes) -> set[str]:
 
 def _strong(file: ElfFile, kind: int) -> Iterator[tuple[str, Symbol]]:
     return (pair for pair in file.named_symbols(kind) if pair[1].binding == _STB_GLOBAL and pair[1].section)
+
+
+def _named(strings: bytes, items: Iterable[_Item]) -> Iterator[tuple[str, _Item]]:
+    """Each section or symbol with its name. Raises: ElfError: names overlap, so that all of them fill the memory."""
+    left = _MOST_NAMES + _MOST_TIMES * len(strings)
+    for item in items:
+        name = string_at(strings, item.name)
+        left -= len(name)
+        if left < 0:
+            raise ElfError(f"has names of more than {_MOST_TIMES} times the {len(strings)} bytes that they stand in")
+        yield name, item
 
 
 def string_at(strings: bytes, offset: int) -> str:

@@ -115,6 +115,19 @@ class DamageTest(unittest.TestCase):
         except ElfError:
             pass
 
+    def test_names_that_overlap_fill_no_memory(self):
+        strings = b"\0" + b"a" * (1 << 20) + b"\0"
+        symbols = b"".join(struct.pack("<IBBHQQ", 1 + place, 0x12, 0, 1, 0, 1) for place in range(200))
+        content = file_of(True, "<")
+        file, begin = ElfFile.of_bytes(content + symbols + strings), len(content)
+        table = file.section(2)._replace(offset=begin, size=len(symbols), link=1)
+        file.sections = [table, file.section(3)._replace(offset=begin + len(symbols), size=len(strings))]
+        with self.assertRaisesRegex(ElfError, "has names of more than 8 times the 1048578 bytes"):
+            file.defined_names()
+        file.sections.append(table)
+        with self.assertRaisesRegex(ElfError, "has 2 tables of symbols"):
+            file.defined_names()
+
     def test_every_cut_is_noticed(self):
         content = file_of(True, "<")
         for length in range(len(content)):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mlgo.reporting.records import Row
 from mlgo.run.exit_codes import RunError
+from mlgo.run.tabular import csv_text
 
 _REMEDY = "Run the command that wrote it again"
 #: C++ symbols can exceed the 128 KiB that Python's csv allows for a field by default.
@@ -49,7 +50,7 @@ def _lines(content: bytes, read: str, columns: Sequence[str]) -> Iterable[tuple[
         for line in reader:
             if None in line or None in line.values():
                 raise RunError(f"{read}, line {reader.line_num}", "has not as many fields as the header", _REMEDY)
-            yield reader.line_num, line
+            yield reader.line_num, {csv_text(column): csv_text(cell) for column, cell in line.items()}
     except csv.Error as error:
         raise RunError(f"{read}, line {reader.line_num}", f"is not CSV: {error}", _REMEDY) from error
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,18 +11,29 @@ from mlgo.run.printable import printable
 
 #: Characters with a meaning inside a line of Markdown; text never begins a line.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
+# A spreadsheet takes a cell that begins so for a formula, which may fetch pages and start programs.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
     """CSV in UTF-8 with a header; None is an empty field. Equal rows give equal bytes.
 
-    Bytes of names that are not UTF-8 are written as `\\udcff`, so that every reader takes the file.
+    Bytes of names that are not UTF-8 are written as `\\udcff`, so that every reader takes the file. A text that begins
+    like a formula has a `'` before it, which `csv_text` takes away.
     """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows(map(_inert, row) for row in itertools.chain([columns], rows))
     return buffer.getvalue().encode("utf-8", "backslashreplace")
+
+
+def csv_text(cell: str) -> str:
+    """The text that `encode_csv` was given for a cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _inert(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -26,7 +26,15 @@ class CsvTest(unittest.TestCase):
     @given(st.lists(st.tuples(_CELLS, _CELLS)))
     def test_a_reader_gets_the_rows(self, rows):
         text = tabular.encode_csv(["a", "b"], rows).decode()
-        self.assertEqual([tuple(row) for row in csv.reader(io.StringIO(text, newline=""))], [("a", "b"), *rows])
+        read = csv.reader(io.StringIO(text, newline=""))
+        self.assertEqual([tuple(map(tabular.csv_text, row)) for row in read], [("a", "b"), *rows])
+
+    def test_names_that_a_spreadsheet_would_run(self):
+        for name in ('=HYPERLINK("x")', "+[A b]", "-[A b]", "@SUM", "\t=1", "'=1"):
+            content = tabular.encode_csv(["name"], [(name,)]).decode()
+            (_, (cell,)) = csv.reader(io.StringIO(content))
+            self.assertEqual((cell, tabular.csv_text(cell)), (f"'{name}", name))
+        self.assertEqual(tabular.encode_csv(["n"], [("'a'", -1.5), ("a=b", -1)]), b"n\n'a',-1.5\na=b,-1\n")
 
 
 class AlignedTest(unittest.TestCase):

@@ -129,6 +129,11 @@ class InstallTest(unittest.TestCase):
             self.install("one")
         self.assertEqual(os.listdir(self.prefix), ["notes"])
 
+    def test_a_prefix_that_links_to_nothing_is_refused(self):
+        os.symlink("absent", self.prefix)
+        with self.assertRaisesRegex(RunError, "is a link to what is not there. Remove it. Or: Give another --prefix"):
+            self.install("one")
+
     def test_something_in_the_place_of_a_link_is_refused(self):
         self.install("one")
         (self.prefix / "bin").unlink()
@@ -138,7 +143,7 @@ class InstallTest(unittest.TestCase):
 
     def test_a_file_as_prefix_is_refused(self):
         self.prefix.write_text("")
-        with self.assertRaisesRegex(RunError, "cannot be written to: File exists"):
+        with self.assertRaisesRegex(RunError, "is no folder. Remove it"):
             self.install("one")
 
     def test_an_error_of_the_caller_is_none_of_the_prefix(self):

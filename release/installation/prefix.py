@@ -150,8 +150,11 @@ def opened(path: pathlib.Path) -> Iterator[Prefix]:
 
 
 def _make(folder: pathlib.Path) -> None:
-    """Makes a folder that everyone may read, whatever the umask, unless it exists."""
+    """Makes a folder that everyone may read, whatever the umask, unless it exists. Raises: RunError: a file does."""
     if not folder.is_dir():
+        if os.path.lexists(folder):
+            wrong = "is a link to what is not there" if not folder.exists() else "is no folder"
+            raise RunError(f"--prefix={folder}", wrong, f"Remove it. Or: {_OTHER}")
         folder.mkdir(parents=True)
         folder.chmod(0o755)
 

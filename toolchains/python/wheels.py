@@ -68,7 +68,7 @@ def place_in_wheel(name: str, origin: str) -> str | None:
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or "\\" in name:
         raise WheelError(f"{origin}: member {name!r} lies outside the archive's tree; do not use this archive")
-    if parts[0].endswith(".data"):
+    if parts[0].endswith(".data") and len(parts) > 1:
         return SCHEMES[parts[1]] + "/".join(parts[2:]) if parts[1] in SCHEMES else None
     return name
 
@@ -99,7 +99,8 @@ def unpack_wheel(wheel: pathlib.Path, root: pathlib.Path) -> int:
                     _write(root / target, source, bool(executable))
                 count += 1
             return count
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error) as error:
+    # RuntimeError: a member is encrypted, or compressed in a way that Python does not know.
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError, zlib.error) as error:
         raise WheelError(
             f"{wheel.name}: damaged ({error}); delete it from pip's cache (pip cache purge) and run again"
         ) from None

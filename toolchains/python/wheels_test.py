@@ -122,6 +122,16 @@ class WheelsTest(unittest.TestCase):
         with self.assertRaisesRegex(WheelError, r"demo-1-py3-none-any.whl: damaged .*pip cache purge"):
             wheels.unpack_wheel(path, self.root)
 
+    def test_encrypted_and_of_unknown_compression(self):
+        path = wheel(self.archives, {"demo.data": b"content"})
+        content = path.read_bytes()
+        wheels.unpack_wheel(path, self.root)
+        place = content.index(b"PK\x01\x02")
+        for offset, wrong in ((8, "is encrypted"), (10, "compression method")):
+            path.write_bytes(content[: place + offset] + b"\x01" + content[place + offset + 1 :])
+            with self.assertRaisesRegex(WheelError, f"demo-1-py3-none-any.whl: damaged .*{wrong}.*pip cache purge"):
+                wheels.unpack_wheel(path, self.root)
+
     def test_source_archive_gives_its_packages_only(self):
         count = wheels.unpack_source(
             source_archive(

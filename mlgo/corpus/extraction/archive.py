@@ -19,6 +19,7 @@ THIN_MAGIC = b"!<thin>\n"
 MAX_PART_BYTES = 2 * 1024**3
 
 _HEADER_BYTES = 60
+_LONGEST_NAME = 4096  # Of a path.
 _HEADER_END = b"`\n"
 _TABLES = frozenset({b"/", b"//", b"/SYM64/", b"/<ECSYMBOLS>/", b"__.SYMDEF", b"__.SYMDEF SORTED", b"__.SYMDEF_64"})
 
@@ -96,6 +97,8 @@ def members(span: Span) -> Iterator[Member]:
             names = span.read(start, size)
         in_file = not thin or field in _TABLES
         name, skipped = _name(field, span, start, size, names)
+        if len(name) > _LONGEST_NAME:  # Each member may name the same end of the table.
+            raise _unreadable(f"is an archive whose member at {position} has a name of {len(name)} bytes")
         if b"\0" in name:
             raise _unreadable(f"is an archive whose member at {position} has a NUL in its name")
         if field not in _TABLES and name not in _TABLES:

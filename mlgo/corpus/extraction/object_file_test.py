@@ -163,6 +163,11 @@ class ArchiveTest(ObjectFileTest):
         self.run_tool("llvm-ar", "rcsT", "thin.a", "a.o", long_name)
         self.assertEqual(self.members((self.root / "thin.a").read_bytes()), [("a.o", b""), (long_name, b"")])
 
+    def test_names_that_overlap_fill_no_memory(self):
+        table = b"//".ljust(48) + b"5000      `\n" + 5000 * b"a"
+        with self.assertRaisesRegex(LeftOut, "member at 5068 has a name of 5000 bytes"):
+            self.members(archive.MAGIC + table + b"/0".ljust(48) + b"0         `\n")
+
     def test_a_symbol_table_is_no_member(self):
         self.compiled("f.o", SOURCE)
         for kind in ("gnu", "bsd"):
