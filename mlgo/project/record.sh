@@ -68,8 +68,24 @@ ld' '* | ar' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
     ;;
 esac
 [ -z "$lto" ] || lto="--start-no-unused-arguments ${MLGO_LLD-} --end-no-unused-arguments"
+# Objects that a link is given by their paths are kept: rustc and others remove what they made themselves.
+keep_objects() {
+    for word; do
+        shift
+        case $word in */../*) ;; /*.o) set -- "$@" "$word" ;; esac
+    done
+    mkdir -p "$MLGO_RECORD/objects"
+    cp -l --parents -t "$MLGO_RECORD/objects" "$@" || for word; do
+        # On another file system.
+        case $word in "${TMPDIR:-/tmp}"/*) cp --parents -t "$MLGO_RECORD/objects" "$word" ;; esac
+    done
+}
 record=/dev/null
 if [ -n "${MLGO_RECORD-}" ]; then
+    case "$tool $* " in
+    ld' '* | ar' '* | *' -c '* | *' -E '* | *' -S '*) ;;
+    *' /'*.o' '*) keep_objects "$@" 2>/dev/null ;;
+    esac
     # A number of a process is in use once at a time, and records are appended.
     record=$MLGO_RECORD/$$
     {

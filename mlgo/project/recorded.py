@@ -77,11 +77,35 @@ def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, fl
     Returns: the number of commands that made something, and that of records that are cut off.
     """
     found, broken = read_records(records)
-    made = [each for one in found for each in understand(one)]
+    made = with_kept_objects(
+        [each for one in found for each in understand(one)], records / "objects", cache / "removed"
+    )
     kept = _read(cache)
     _write(cache, kept, made, total(kept.get("build_seconds", 0.0), sum(one.seconds for one in found)))
     shutil.rmtree(records, ignore_errors=True)
     return len(made), broken
+
+
+def with_kept_objects(made: Sequence[Made], kept: pathlib.Path, folder: pathlib.Path) -> list[Made]:
+    """`made`, with links of what record.sh `kept` in place of objects that no command made and that are gone.
+
+    Args: folder: where these move to.
+    """
+    outputs = {each.output for each in made}
+
+    def found(word: str) -> str:
+        if not word.startswith("/") or word in outputs or os.path.exists(word):
+            return word
+        own = folder / word[1:]
+        if (kept / word[1:]).is_file():
+            own.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(kept / word[1:], own)
+        return str(own) if own.is_file() else word
+
+    links = (
+        dataclasses.replace(one, words=tuple(map(found, one.words))) if isinstance(one, Link) else one for one in made
+    )
+    return list(links)
 
 
 def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:

@@ -1,12 +1,14 @@
 """A compile_commands.json with links from ninja's commands, CMake's link.txt or the user."""
 
+import dataclasses
 import json
 import os
+import pathlib
 import unittest
 from typing import Any
 
 from mlgo.project.command_line import Compile, Link
-from mlgo.project.recorded import commands_of
+from mlgo.project.recorded import commands_of, with_kept_objects
 from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
@@ -35,6 +37,18 @@ class StatedBuildTest(ProjectCase):
         self.assertEqual(link.words, ("sub/a.o", "sub/b c.o", "-lm"))
         self.assertEqual(others[str(self.folder / "k.cu")], "is no compile of clang's: nvcc")
         self.assertEqual(others["entry 3"], "it has neither `command` nor `arguments`")
+
+    def test_objects_that_only_the_link_had(self):
+        unit, link = self.unit("a.c", output="a.o"), self.link("x", output="program")
+        there, gone, lost = self.write("there.o"), str(self.folder / "gone.o"), str(self.folder / "lost.o")
+        kept, own = self.folder / "kept", self.folder / "removed"
+        self.write(f"kept{gone}", "object")
+        link = dataclasses.replace(link, words=(gone, there, lost, unit.output, "rel.o"))
+        copy = f"{own}{gone}"
+        for _ in range(2):  # The second link finds what the first one moved.
+            made = with_kept_objects([unit, link], kept, own)
+            self.assertEqual(made, [unit, dataclasses.replace(link, words=(copy, *link.words[1:]))])
+            self.assertEqual(pathlib.Path(copy).read_text(), "object")
 
     def test_commands_that_no_program_can_be_given(self):
         words = ["cc", "-c", "a.c", "-o", "a.o"]

@@ -256,7 +256,7 @@ class Record:
 def read_records(folder: pathlib.Path) -> tuple[list[Record], int]:
     """The records in `folder` in the order of their ends, and the number of those that say nothing."""
     found, broken = [], 0
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+    for entry in sorted(filter(os.DirEntry.is_file, os.scandir(folder)), key=lambda entry: entry.name):
         texts = [os.fsdecode(text) for text in pathlib.Path(entry.path).read_bytes().split(b"\0")]
         starts = [place for place, text in enumerate(texts) if text == _BEGIN]
         for start, end in zip(starts, [*starts[1:], len(texts)]):

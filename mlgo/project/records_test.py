@@ -143,6 +143,20 @@ class RecordsTest(ProjectCase):
             ours = ("--start-no-unused-arguments", *more.split("|"), "--end-no-unused-arguments")
             self.assertEqual([one.words for one in self.read()][-2:], [("-c", "a.c", *ours), ("a.o",)])
 
+    def test_objects_that_a_link_names_by_their_paths_are_kept(self):
+        one, two = self.write("a b/one.o", "1"), self.write("two.o", "2")
+        beyond = f"{self.folder}/a b/../two.o"
+        self.run_tool("gcc", one, beyond, "rel.o", "-o", "p", TMPDIR=str(self.folder))
+        self.run_tool("gcc", "-c", two, "-o", two)
+        kept = [path.relative_to(self.records / "objects") for path in self.records.rglob("*.o")]
+        self.assertEqual(kept, [pathlib.Path(one[1:])])
+        self.assertTrue(os.path.samefile(one, self.records / "objects" / one[1:]))
+        self.assertEqual(len(self.read()), 2)
+        # Not by a hard link.
+        self.program("machine/cp", 'case $1 in -l) exit 1 ;; esac; exec /bin/cp "$@"\n')
+        self.run_tool("gcc", two, "-o", "p", PATH=f"{self.links}:{self.path}", TMPDIR=str(self.folder))
+        self.assertEqual((self.records / "objects" / two[1:]).read_text(), "2")
+
     def test_a_build_without_path(self):
         self.program("bin/clang", "printenv PATH\n")
         done = subprocess.run(
