@@ -35,27 +35,25 @@ def load_any_policy(folder: pathlib.Path, problem: Problem) -> tuple[AnyPolicy, 
     folder = policy_folder(folder)
     if not is_peers(folder):
         return load_policy(folder, problem)
-    digests = {
-        name: hashlib.sha256(read_file(folder / name, _MOST_BYTES, "the policy's file", _REMEDY)).hexdigest()
+    contents = {
+        name: read_file(folder / name, _MOST_BYTES, "the policy's file", _REMEDY)
         for name in _FILES
         if (folder / name).exists()
     }
-    model = _converted(folder, problem.name, tuple(digests.items()))
+    model = _converted(folder, problem.name, tuple(contents.items()))
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     return ConvertedPolicy(model), {"problem": problem.name, "sha256": digests}
 
 
 @functools.lru_cache(maxsize=8)
-def _converted(folder: pathlib.Path, problem: str, digests: tuple[tuple[str, str], ...]) -> bytes:
-    """Args: digests: of the files, which may change; a run asks for the same policy more than once."""
+def _converted(folder: pathlib.Path, problem: str, contents: tuple[tuple[str, bytes], ...]) -> bytes:
+    """Args: contents: of the files. A run asks for the same policy more than once; TensorFlow sees no other file."""
     with tempfile.TemporaryDirectory(prefix="mlgo-peer-policy-") as scratch:
-        model = pathlib.Path(scratch, "model.tflite")
-        command = [
-            sys.executable,
-            str(_PROGRAM),
-            f"--policy={folder.absolute()}",
-            f"--problem={problem}",
-            f"--model={model}",
-        ]
+        model, copy = pathlib.Path(scratch, "model.tflite"), pathlib.Path(scratch, "policy")
+        for name, content in contents:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes(content)
+        command = [sys.executable, str(_PROGRAM), f"--policy={copy}", f"--problem={problem}", f"--model={model}"]
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
@@ -77,4 +75,4 @@ def _converted(folder: pathlib.Path, problem: str, digests: tuple[tuple[str, str
             f"made TensorFlow end with status {done.returncode}: {' / '.join(lines[-_SHOWN_LINES:]) or 'no message'}"
         )
         answer = [f"the policy {folder / 'saved_model.pb'}", wrong, _REMEDY]
-    raise RunError(*answer)
+    raise RunError(*(text.replace(str(copy), str(folder.absolute())) for text in answer))

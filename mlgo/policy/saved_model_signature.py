@@ -9,6 +9,7 @@ accepted where graphs use it on purpose: in a scalar, in a vector (outer bounds 
 other value (the fill of masked positions).
 """
 
+import graphlib
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -41,6 +42,8 @@ _ALLOWED = frozenset(
 )
 #: What restoring the variables needs besides.
 _RESTORES = frozenset(("AssignVariableOp", "RestoreV2"))
+#: A policy of the papers' sizes has a few hundred.
+_MOST_OPERATIONS = 100_000
 #: Operations that draw decisions: a policy that is still exploring.
 _DRAWS = ("Multinomial", "Random", "StatelessRandom", "StatelessMultinomial", "StatefulRandom", "TruncatedNormal")
 
@@ -152,6 +155,8 @@ def _remove_unchecked(meta_graph) -> str | None:
     reads = [f"{node.name}/Read/ReadVariableOp" for node in graph.node if node.op == "VarHandleOp"]
     inputs = [info.name for info in signature.inputs.values()]
     restores = _below(graph, [saver.restore_op_name, saver.filename_tensor_name, *reads, *inputs])
+    if clause := endless_calls(graph, *decides) or endless_calls(graph, *restores):
+        return clause
     for operation in _operations(graph, *restores):
         if operation not in _ALLOWED | _RESTORES:
             return f"restores its weights with the operation {operation}, which may do more"
@@ -187,6 +192,23 @@ def _below(graph, tensors: Iterable[str]) -> tuple[set[str], set[str]]:
             called |= new
             left += new
     return seen, called
+
+
+def endless_calls(graph, nodes: set[str], functions: set[str]) -> str | None:
+    """Why TensorFlow, which puts functions in the place of their calls, would not end with these; None: it does."""
+    found = {function.signature.name: function.node_def for function in graph.library.function}
+    calls = {name: [called for node in found[name] for called in _functions_of(node)] for name in functions}
+    sizes: dict[str, int] = {}
+    try:
+        for name in graphlib.TopologicalSorter(calls).static_order():
+            own = sum(sizes[called] for called in calls.get(name, ()))
+            sizes[name] = min(len(found.get(name, ())) + own, _MOST_OPERATIONS + 1)
+    except graphlib.CycleError:
+        return "has functions that call each other in a circle"
+    called = (name for node in graph.node if node.name in nodes for name in _functions_of(node))
+    if sum(sizes.get(name, 0) for name in called) > _MOST_OPERATIONS:
+        return f"has calls of functions that stand for more than {_MOST_OPERATIONS:,} operations"
+    return None
 
 
 def _operations(graph, nodes: set[str], functions: set[str]) -> list[str]:

@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 import tensorflow as tf
 
-from mlgo.policy.saved_model_signature import graph_fault, values_fault, variables_fault
+from mlgo.policy.saved_model_signature import endless_calls, graph_fault, values_fault, variables_fault
 
 
 class ValuesTest(unittest.TestCase):
@@ -56,6 +56,24 @@ class GraphTest(unittest.TestCase):
         with tf.Graph().as_default() as graph:
             tf.constant([[1, 2]])
         self.assertIsNone(graph_fault(graph.as_graph_def()))
+
+    def test_calls_of_functions_that_do_not_end(self):
+        def fault(*called):
+            """Function i calls the functions called[i], and the graph calls the first."""
+            graph = tf.compat.v1.GraphDef()
+            graph.node.add(name="call", op="PartitionedCall").attr["f"].func.name = "f0"
+            for index, others in enumerate(called):
+                function = graph.library.function.add()
+                function.signature.name = f"f{index}"
+                for other in others:
+                    function.node_def.add(op="StatefulPartitionedCall").attr["f"].func.name = f"f{other}"
+                function.node_def.add(op="Identity")
+            return endless_calls(graph, {"call"}, {f"f{index}" for index in range(len(called))})
+
+        self.assertIsNone(fault([1, 1], [2], []))
+        self.assertEqual(fault([1], [0]), "has functions that call each other in a circle")
+        doubling = [[index + 1] * 2 for index in range(2_000)]
+        self.assertRegex(fault(*doubling, []) or "", "that stand for more than 100,000 operations")
 
     def graph_with_variable(self):
         with tf.Graph().as_default() as graph:

@@ -10,6 +10,8 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.tabular import csv_text
 
 _REMEDY = "Run the command that wrote it again"
+# No two lines have these in common, as far as the table has them.
+_KEY = ("corpus", "policy", "module", "function")
 #: C++ symbols can exceed the 128 KiB that Python's csv allows for a field by default.
 _LONGEST_FIELD = 16 * 1024 * 1024
 
@@ -42,6 +44,7 @@ def _lines(content: bytes, read: str, columns: Sequence[str]) -> Iterable[tuple[
     except UnicodeDecodeError as error:
         raise RunError(read, f"is not UTF-8 at byte {error.start}", _REMEDY) from error
     csv.field_size_limit(_LONGEST_FIELD)
+    seen: set[tuple[str | None, ...]] = set()
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
         missing = [column for column in columns if column not in (reader.fieldnames or ())]
@@ -50,6 +53,11 @@ def _lines(content: bytes, read: str, columns: Sequence[str]) -> Iterable[tuple[
         for line in reader:
             if None in line or None in line.values():
                 raise RunError(f"{read}, line {reader.line_num}", "has not as many fields as the header", _REMEDY)
+            key = tuple(map(line.get, _KEY))
+            if key in seen:
+                wrong = f"has {' '.join(filter(None, key))} a second time"
+                raise RunError(f"{read}, line {reader.line_num}", wrong, _REMEDY)
+            seen.add(key)
             yield reader.line_num, {csv_text(column): csv_text(cell) for column, cell in line.items()}
     except csv.Error as error:
         raise RunError(f"{read}, line {reader.line_num}", f"is not CSV: {error}", _REMEDY) from error
@@ -65,4 +73,6 @@ def _row(line: Mapping[str, str], score: str, ratio: str, read: str, number: int
     if not (row.ratio > 0 and all(map(math.isfinite, (row.default_score, row.score, row.ratio)))):
         wrong = f"holds the ratio {row.ratio} of scores {row.score} and {row.default_score}"
         raise RunError(where, wrong, _REMEDY)
+    if (row.default_linked or 0) < 0 or (row.linked or 0) < 0:
+        raise RunError(where, "holds fewer linked bytes than none", _REMEDY)
     return row

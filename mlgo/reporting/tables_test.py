@@ -20,7 +20,7 @@ _HEADER = (
 
 class TablesTest(unittest.TestCase):
     @settings(deadline=None)
-    @given(strategies.lists(strategies.tuples(_NAMES, _NAMES, _SCORES, _SCORES), max_size=5))
+    @given(strategies.lists(strategies.tuples(_NAMES, _NAMES, _SCORES, _SCORES), max_size=5, unique_by=lambda e: e[:2]))
     def test_functions_are_read_back(self, entries):
         rows = []
         for module, function, default, score in entries:
@@ -54,6 +54,8 @@ class TablesTest(unittest.TestCase):
             (_HEADER + b"zstd,p,a.c,,0,ten,1,1,,\n", "t, line 2: holds a value that is not a number"),
             (_HEADER + b"zstd,p,a.c,,0,1,1,0,,\n", "t, line 2: holds the ratio 0.0"),
             (_HEADER + b"zstd,p,a.c,,0,1,nan,1,,\n", "t, line 2: holds the ratio 1.0 of scores nan"),
+            (_HEADER + b"zstd,p,a.c,,0,1,1,1,9,-9\n", "t, line 2: holds fewer linked bytes than none"),
+            (_HEADER + 2 * b"zstd,p,a.c,f,0,1,1,1,,\n", "t, line 3: has zstd p a.c f a second time"),
             (_HEADER + b'"zstd,p\n', "t, line .*: is not CSV"),
             (b"\xff", "t: is not UTF-8 at byte 0"),
         ):
