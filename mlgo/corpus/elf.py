@@ -29,6 +29,8 @@ _SHN_UNDEF, _SHN_LORESERVE, _SHN_XINDEX = 0, 0xFF00, 0xFFFF
 _STB_GLOBAL = 1
 
 
+# All functions of a browser have a section each.
+_MOST_SECTIONS = 1 << 21
 # Bytes of all names in a table of strings: of a few that many symbols share, and times its own size.
 _MOST_NAMES, _MOST_TIMES = 1 << 27, 8
 
@@ -120,6 +122,8 @@ class ElfFile:
         first = Section(*entry.unpack(self._read(self._table, entry.size)))
         # Above 65,279 sections (-ffunction-sections gets there) both numbers move into the first header.
         count = count or first.size
+        if count > _MOST_SECTIONS:  # A sparse file of a few bytes may have any number.
+            raise ElfError(f"has {count} sections, more than the {_MOST_SECTIONS} allowed")
         self._names_index = first.link if self._names_index == _SHN_XINDEX else self._names_index
         return list(map(Section._make, entry.iter_unpack(self._read(self._table, count * entry.size))))
 

@@ -128,6 +128,13 @@ class DamageTest(unittest.TestCase):
         with self.assertRaisesRegex(ElfError, "has 2 tables of symbols"):
             file.defined_names()
 
+    def test_more_sections_than_any_object_has(self):
+        content = bytearray(file_of(True, "<", extended=True))
+        (table,) = struct.unpack_from("<Q", content, 40)
+        struct.pack_into("<Q", content, table + 32, 1 << 40)
+        with self.assertRaisesRegex(ElfError, "has 1099511627776 sections, more than the 2097152 allowed"):
+            ElfFile.of_bytes(bytes(content))
+
     def test_every_cut_is_noticed(self):
         content = file_of(True, "<")
         for length in range(len(content)):
