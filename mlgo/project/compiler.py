@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 from collections.abc import Iterable
+from typing import IO
 
 from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import open_regular
@@ -58,13 +59,18 @@ def compiler_at(prefix: pathlib.Path) -> Compiler:
 
 def digest_of(path: str | os.PathLike[str]) -> str | None:
     """sha256 of a regular file; None: it cannot be read."""
-    digest = hashlib.sha256()
     try:
         with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
-            while part := file.read(1 << 20):
-                digest.update(part)
+            return digest_of_open(file)
     except OSError:
         return None
+
+
+def digest_of_open(file: IO[bytes]) -> str:
+    """sha256 of what is left of an open file, which may be larger than memory."""
+    digest = hashlib.sha256()
+    while part := file.read(1 << 20):
+        digest.update(part)
     return digest.hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pathlib
 import re
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from mlgo.project.build import Program
 from mlgo.project.command_line import Link
+from mlgo.project.compiler import digest_of_open
 from mlgo.project.size import code_bytes
 from mlgo.run.exit_codes import RunError
 
@@ -209,13 +209,13 @@ class Runs:
             except subprocess.TimeoutExpired as error:
                 raise RunError(f"--run={run.text}", f"did not end within {_SECONDS} s", "Give it less to do") from error
             output.seek(0)
-            errors.seek(0)
-            last = errors.read()[-200:].decode("utf-8", "replace").strip()
+            errors.seek(max(0, os.fstat(errors.fileno()).st_size - 200))
+            last = errors.read(200).decode("utf-8", "replace").strip()
             if done.returncode:
                 if not last and any("debuginfo reader" in text for text in _logs(folder)):
                     last = "valgrind cannot read the debug information of a library that it loads"
                 raise RunError(f"--run={run.text}", f"ended with exit code {done.returncode}: {last}", "Correct it")
-            return hashlib.sha256(output.read()).hexdigest()
+            return digest_of_open(output)
 
     def _count(self, run: Run, image: pathlib.Path) -> tuple[str, Sequence[int]]:
         """The digest of what a run prints, and its counts."""

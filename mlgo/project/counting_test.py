@@ -1,7 +1,9 @@
 """Runs are counted by a fake Cachegrind: which program is run, what it must print, what its counts are."""
 
+import hashlib
 import os
 import pathlib
+import tracemalloc
 import unittest
 from unittest import mock
 
@@ -125,6 +127,15 @@ class CountingTest(ProjectCase):
         with self.assertRaisesRegex(RunError, "merging the profile: error: x.profraw: bad"):
             profiler.profile_of(self.program("instrumented", 'echo > "${LLVM_PROFILE_FILE%%%m*}x.profraw"\n'))
         self.assertEqual(os.listdir(folder), [made.name])
+
+    def test_what_a_run_prints_may_be_larger_than_memory(self):
+        program = self.program("much", "head -c 50000000 /dev/zero; head -c 50000000 /dev/zero >&2\n")
+        runs = self.runs("{}", program=self.built_as(program))
+        expected = hashlib.sha256(bytes(50_000_000)).hexdigest()
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        self.assertEqual(runs.execute(program, {}), [expected])
+        self.assertLess(tracemalloc.get_traced_memory()[1], 20_000_000)
 
     def test_a_run_that_fails(self):
         with self.assertRaisesRegex(RunError, "ended with exit code 3: wrong"):
