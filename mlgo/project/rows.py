@@ -77,7 +77,9 @@ def with_own_linker(row: Row) -> Row | None:
     needs_lld = row.compile_flags is None or set(_THIN) <= set(row.link_flags)
     if needs_lld or not set(_FOLD) <= set(row.link_flags):
         return None
-    return dataclasses.replace(row, link_flags=tuple(flag for flag in row.link_flags if flag not in _FOLD))
+    # gold refuses what lld needs.
+    of_lld = {*_FOLD, _COLLECT[1]}
+    return dataclasses.replace(row, link_flags=tuple(flag for flag in row.link_flags if flag not in of_lld))
 
 
 def why_no_link_flags(tool: str, words: Sequence[str]) -> str:

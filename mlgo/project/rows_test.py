@@ -133,7 +133,7 @@ class MeasuringRowsTest(ProjectCase):
         self.goal = dataclasses.replace(self.goal, rows=(row, SMALLER_ROWS[1]))
         found, measured = self.measure(2.0, refused="-fuse-ld=lld")
         self.assertIsNotNone(found["-Oz, policy, linker"])
-        self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections", "-Wl,-z,nostart-stop-gc"))
+        self.assertEqual(measured[1].row.link_flags, ("-Wl,--gc-sections",))
         self.assertIn("unknown argument", measured[2].why_not)
 
     def test_links_that_take_no_options(self):
