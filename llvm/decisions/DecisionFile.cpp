@@ -44,6 +44,13 @@ void eachLineOf(StringRef Text, size_t Number,
   }
 }
 
+/// Makes room for a decision in each line, but no more than a compile can
+/// spare: the lines may be empty.
+template <typename Map> void reserveFor(StringRef Lines, Map &Decisions) {
+  constexpr size_t Most = size_t(1) << 20;
+  Decisions.reserve(std::min(Lines.count('\n'), Most));
+}
+
 /// Takes the last component from a path; empty if none is left. "a//./b" and
 /// "a/b" have the same components.
 StringRef takeLastComponent(StringRef &Path) {
@@ -234,7 +241,7 @@ std::optional<DecisionSection> DecisionFile::sectionOf(StringRef Source) const {
         Found->FirstNumber,
         R"(is none of "otherwise default", "otherwise policy" and "otherwise cost-below NUMBER")");
   Section.Elsewhere = *Elsewhere;
-  Section.Decisions.reserve(Decisions.count('\n'));
+  reserveFor(Decisions, Section.Decisions);
   eachLineOf(Decisions, Found->FirstNumber + 1, [&](size_t Number, StringRef Text) {
     const std::optional<DecisionLine> Decision = parseDecision(Text);
     if (!Decision)
@@ -258,7 +265,7 @@ DecisionFile::evictionsOf(StringRef Source) const {
   EvictionSection Section;
   Section.Lines = linesOf(*Found);
   const StringRef Decisions = Section.Lines->getBuffer();
-  Section.Decisions.reserve(Decisions.count('\n'));
+  reserveFor(Decisions, Section.Decisions);
   eachLineOf(Decisions, Found->FirstNumber, [&](size_t Number, StringRef Text) {
     const std::optional<EvictionLine> Decision = parseEviction(Text);
     if (!Decision)

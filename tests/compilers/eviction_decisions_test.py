@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -113,6 +114,15 @@ class EvictionDecisionsTest(unittest.TestCase):
                     done = self.run_clang(program, self.given(HEAD + lines))
                     self.assertNotEqual(done.returncode, 0)
                     self.assertIn(f"-mlgo-decisions: given, line {number} {what}", done.stderr)
+
+    def test_empty_lines_take_no_memory(self):
+        # Room for a decision in each of them would take 1.3 GB.
+        given = self.given(HEAD + "\n" * 25_000_000)
+        limit = resource.getrlimit(resource.RLIMIT_AS)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, limit)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, limit[1]))
+        done = self.run_clang(RELEASE, given)
+        self.assertIn("line 3 is no decision", done.stderr)
 
 
 if __name__ == "__main__":
