@@ -42,6 +42,9 @@ PROGRAMS_WITH_TRAINING = [
 # The value of mlgo-speed.cfg (//release/configuration); chosen on //mlgo/corpus:diverse_small among 4096, 8192, 16384 and 32768.
 CALLEE_SAVED_COST = "32768"
 
+# The options of mlgo-speed.cfg, after a compiler of --compiler; allocations without the policy, and not with it, were chosen on PROGRAMS_WITH_TRAINING.
+SPEED_OPTIONS = ",-mllvm,-regalloc-enable-advisor=release,-mllvm,-mlgo-callee-saved-cost=" + CALLEE_SAVED_COST + ",-mllvm,-mlgo-allocations-with-profile=18"
+
 # The options of mlgo-cold.cfg, after a compiler of --compiler; the cutoff was chosen on cmark, lua and zstd.
 COLD_OPTIONS = ",-mllvm,-pgo-cold-func-opt=minsize,-mllvm,-profile-summary-cutoff-cold=999000"
 

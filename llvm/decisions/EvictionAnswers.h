@@ -80,6 +80,9 @@ public:
     llvm::function_ref<llvm::MCRegister()> Asked;
   };
 
+  /// Whether the advisor that was asked for takes part. Otherwise the heuristic
+  /// is in its place.
+  virtual bool asksPolicy() const { return true; }
   /// The allocation of a function begins. A target may allocate the registers
   /// of a function in several rounds.
   virtual void beginFunction(const llvm::MachineFunction &,

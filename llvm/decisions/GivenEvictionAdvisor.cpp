@@ -218,8 +218,9 @@ public:
       Answers->beginFunction(MF, *Frequencies);
     }
     std::unique_ptr<RegAllocEvictionAdvisor> Advisor;
-    if (Asked && !mlgo::yieldsToHeuristic(RegAllocEvictModel::slot(),
-                                          *MF.getFunction().getParent())) {
+    if (Asked && (!Answers || Answers->asksPolicy()) &&
+        !mlgo::yieldsToHeuristic(RegAllocEvictModel::slot(),
+                                 *MF.getFunction().getParent())) {
       warnIfUnmeasured(MF);
       // The first advisor creates the policy.
       const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());

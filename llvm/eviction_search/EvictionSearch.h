@@ -27,6 +27,7 @@ public:
   EvictionSearch(llvm::StringRef Option, bool HasPolicy, uint64_t Seed)
       : Option(Option), HasPolicy(HasPolicy), Seed(Seed) {}
 
+  bool asksPolicy() const final { return HasPolicy; }
   void beginFunction(const llvm::MachineFunction &MF,
                      const llvm::MachineBlockFrequencyInfo &Frequencies) final;
   llvm::MCRegister answer(const EvictionQuestion &Question,

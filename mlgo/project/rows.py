@@ -119,7 +119,9 @@ SMALLER_ROWS = (
 )
 
 _SPEED_FLAGS = (*_EVICTION_POLICY, *_CALLEE_SAVED_COST)
-_POLICY_ROW = Row("policy, callee-saved cost (mlgo-speed.cfg)", _SPEED_FLAGS, (), 1.0)
+#: Of mlgo-speed.cfg, for a build that has its own profile.
+_WITH_PROFILE = "-mllvm -mlgo-allocations-with-profile=18"
+_POLICY_ROW = Row("policy, callee-saved cost (mlgo-speed.cfg)", (*_SPEED_FLAGS, _WITH_PROFILE), (), 1.0)
 _COST_ROW = Row("callee-saved cost", _CALLEE_SAVED_COST, (), 1.0)
 # Factors measured on Lua's lvm.c (release/search/README.md): 1.3 for 2 allocations, 3.1 for 18.
 _ALLOCATION_ROWS = (

@@ -1,7 +1,7 @@
 """Looks at the programs of `//mlgo:evaluate_programs -- --programs=exam`."""
 
 load("//mlgo:programs.bzl", "EXAM_PROGRAMS_DATA", "EXAM_PROGRAMS_ENV", "PROFILE_DATA", "PROFILE_ENV")
-load("//models:defs.bzl", "CALLEE_SAVED_COST", "COLD_OPTIONS")
+load("//models:defs.bzl", "CALLEE_SAVED_COST", "COLD_OPTIONS", "SPEED_OPTIONS")
 load(":exam.bzl", "look", "measurement")
 
 _COMMAND = "//mlgo:evaluate_programs"
@@ -13,6 +13,14 @@ _INLINE_THRESHOLD = "10"
 _EVICTION_FLAGS = [
     "--callee_saved_costs=" + CALLEE_SAVED_COST,
     "--csr_first_time_costs=" + CALLEE_SAVED_COST,
+    "--problem=regalloc_eviction",
+    "--repeats=1",
+]
+
+# mlgo-speed.cfg where there is a profile.
+_SPEED_FLAGS = [
+    "--compiler=speed={release/clang}" + SPEED_OPTIONS,
+    "--pgo",
     "--problem=regalloc_eviction",
     "--repeats=1",
 ]
@@ -34,6 +42,7 @@ def exam_programs():
         ("programs_inlining", "inlining_for_size", ["--inline_thresholds=" + _INLINE_THRESHOLD, "--problem=inlining_for_size"], [], {}),
         ("programs_eviction", "regalloc_eviction", _EVICTION_FLAGS, [], {}),
         ("programs_eviction_pgo", "regalloc_eviction", _EVICTION_FLAGS + ["--pgo"], PROFILE_DATA, PROFILE_ENV),
+        ("programs_speed_pgo", "regalloc_eviction", _SPEED_FLAGS, PROFILE_DATA, PROFILE_ENV),
         ("programs_cold", "regalloc_eviction", _COLD_FLAGS, PROFILE_DATA, PROFILE_ENV),
     ]:
         look(

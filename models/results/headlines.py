@@ -35,7 +35,7 @@ def table(exam: Exam, languages: Mapping[str, str]) -> str:
         measured.programs(exam.programs("programs_inlining"), "executed", "policy", "instructions")
     )
     both, cost, everywhere = f"policy_{BY_FUNCTION}", f"default_{BY_FUNCTION}", "default_callee_saved_32768"
-    cold = exam.programs("programs_cold")
+    searched, cold = exam.programs("programs_speed_pgo"), exam.programs("programs_cold")
     rows = [
         [
             "-Oz `--config=mlgo-size.cfg`: policy or default, whichever makes the smaller object",
@@ -57,12 +57,13 @@ def table(exam: Exam, languages: Mapping[str, str]) -> str:
             f"code: {code}; data references: {_mean_and_worst(_executed(speed, both, 'data_references'))}",
         ],
         [
-            "-O2 `-fprofile-use --config=mlgo-speed.cfg`: the cost; LLVM's heuristic evicts",
-            _instructions(profiled, cost),
-            "all of it: the cost needs no ML",
-            tables.named(_executed(profiled, cost).worst),
-            f"code: {_mean_and_worst(_executed(profiled, cost, 'code_bytes'))};"
-            f" data references: {_mean_and_worst(_executed(profiled, cost, 'data_references'))}",
+            "-O2 `-fprofile-use --config=mlgo-speed.cfg`: the cost, and a search for evictions by the profile",
+            _instructions(searched, "speed"),
+            f"all of it: no policy decides; the cost alone {_mean(_executed(profiled, cost))}",
+            tables.named(_executed(searched, "speed").worst),
+            f"[compile time](release/search/README.md#register-allocation);"
+            f" code: {_mean_and_worst(_executed(searched, 'speed', 'code_bytes'))};"
+            f" data references: {_mean_and_worst(_executed(searched, 'speed', 'data_references'))}",
         ],
         [
             "-O2 `-fprofile-use --config=mlgo-cold.cfg`: cold functions for size",

@@ -84,6 +84,9 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
         "eviction-programs-profiles": tables.programs(
             programs("regalloc_eviction/programs_pgo"), _RUN, [*_EVICTION_SIDES, "allocations_18", "with_allocations"]
         ),
+        "eviction-programs-speed": tables.programs(
+            programs("regalloc_eviction/programs_pgo_speed"), _RUN, ["speed"]
+        ),
         "eviction-programs-allocations": tables.programs(
             programs("regalloc_eviction/programs_allocations"), _RUN, ["policy", "allocations_18"]
         ),
@@ -176,6 +179,9 @@ def _exam(exam: headlines.Exam) -> dict[str, str]:
         "inlining-programs": tables.programs(exam.programs("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
         "eviction-programs": tables.programs(exam.programs("programs_eviction"), _RUN, _EXAM_SIDES),
         "eviction-programs-profiles": tables.programs(exam.programs("programs_eviction_pgo"), _RUN, _EXAM_SIDES),
+        "speed-programs-profiles": tables.programs(
+            exam.programs("programs_speed_pgo"), [("code bytes", "run", "code_bytes"), *_RUN], ["speed"]
+        ),
         "cold-programs": tables.programs(
             exam.programs("programs_cold"),
             [("code bytes", "run", "code_bytes"), *_RUN],

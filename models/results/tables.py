@@ -25,8 +25,9 @@ SIDES = {
     "cold": "cold functions for size, without ML",
     "cold_size_policy": "cold functions for size, and the size policy",
     "cold_cost": "cold functions for size and cost by function, without ML",
-    "allocations_18": "`-mlgo-allocations=18` without a policy",
+    "allocations_18": "policy and `-mlgo-allocations=18`",
     "with_allocations": "policy, LLVM's cost and `-mlgo-allocations=18`",
+    "speed": "`mlgo-speed.cfg`, without ML",
     "search_2": "`mlgo-size.cfg` (`-mlgo-search=2`)",
     "search_8": "`-mlgo-search=8`",
 }

@@ -43,22 +43,42 @@ constexpr unsigned MostNoisyTries = 16;
 
 std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy);
 
+/// Whether an option asks for more than one allocation.
+bool Searches = false;
+
+void beginSearches(StringRef Option, unsigned Count) {
+  if (Count == 0)
+    mlgo::endWithUsageError(Twine("-") + Option +
+                            ": 0 allocations make no code. Give 1 or more");
+  if (Count == 1)
+    return;
+  Searches = true;
+  mlgo::answerEvictionsBy(answersOf);
+  mlgo::replaceDefaultEvictionAdvisor();
+}
+
+constexpr char InAllModules[] = "mlgo-allocations";
+constexpr char InModulesWithProfile[] = "mlgo-allocations-with-profile";
+
 cl::opt<unsigned> Allocations(
-    "mlgo-allocations", cl::Hidden, cl::init(1), cl::value_desc("N"),
+    InAllModules, cl::Hidden, cl::init(1), cl::value_desc("N"),
     cl::desc(
         "Allocate the registers of each function up to N times, with different "
         "evictions, and keep the allocation that executes least, by the "
         "frequencies of "
         "its blocks. Default: 1"),
     cl::callback([](const unsigned &Count) {
-      if (Count == 0)
-        mlgo::endWithUsageError(
-            "-mlgo-allocations: 0 allocations make no code. Give 1 or "
-            "more");
-      if (Count == 1)
-        return;
-      mlgo::answerEvictionsBy(answersOf);
-      mlgo::replaceDefaultEvictionAdvisor();
+      beginSearches(InAllModules, Count);
+    }));
+
+cl::opt<unsigned> AllocationsWithProfile(
+    InModulesWithProfile, cl::Hidden, cl::init(1), cl::value_desc("N"),
+    cl::desc("As -mlgo-allocations, which wins, in modules with a profile "
+             "alone, and without a policy. For configuration files: it says "
+             "nothing where it has no effect, and decisions that are given "
+             "win. Default: 1"),
+    cl::callback([](const unsigned &Count) {
+      beginSearches(InModulesWithProfile, Count);
     }));
 
 /// By default, functions of up to 10,000 questions, some 6,000 lines, have all
@@ -71,12 +91,26 @@ cl::opt<uint64_t>
                       "evictions that the heuristic is "
                       "asked about. Default: 1600000000"));
 
-void refuseDecisionFiles() {
+/// The option that is about other decisions; empty: none is given.
+StringRef decisionFileOption() {
   for (const StringRef Name : {"mlgo-decisions", "mlgo-evictions-taken"})
     if (mlgo::isGiven(Name))
-      mlgo::endWithUsageError(
-          "-mlgo-allocations: does not go together with -" + Name +
-          ", which is about other decisions. Remove one of the two options");
+      return Name;
+  return "";
+}
+
+/// How often the registers of a function of `M` may be allocated.
+unsigned allocationsIn(const Module &M) {
+  const StringRef Other = decisionFileOption();
+  if (Allocations > 1 && !Other.empty())
+    mlgo::endWithUsageError(
+        "-mlgo-allocations: does not go together with -" + Other +
+        ", which is about other decisions. Remove one of the two options");
+  if (mlgo::isGiven(InAllModules))
+    return Allocations;
+  return Other.empty() && M.getProfileSummary(/*IsCS=*/false)
+             ? AllocationsWithProfile
+             : 1;
 }
 
 /// Of the blocks of a function: how often the hottest one ran. Empty: there is
@@ -92,10 +126,10 @@ std::optional<uint64_t> mostRuns(const MachineFunction &MF,
 
 class SearchedAllocations final : public mlgo::EvictionSearch {
 public:
-  SearchedAllocations(const Module &M, bool HasPolicy)
+  SearchedAllocations(const Module &M, unsigned Count, bool HasPolicy)
       : EvictionSearch("-mlgo-allocations", HasPolicy, /*Seed=*/1), Profile(M) {
     const unsigned Starts = HasPolicy ? 2 : 1;
-    const unsigned More = std::max<unsigned>(Allocations, Starts) - Starts;
+    const unsigned More = std::max(Count, Starts) - Starts;
     Limits.NoisyTries = std::min(More, MostNoisyTries);
     Limits.Flips = More - Limits.NoisyTries;
     Limits.MostWork = MostWork;
@@ -108,11 +142,11 @@ private:
     const auto Runs = mostRuns(MF, Frequencies);
     if (Runs && *Runs == 0)
       return std::nullopt;
+    if (!Runs || !Profile.hasProfileSummary() || Profile.isHotCount(*Runs))
+      return Limits;
     // Where little time is spent, the better one of heuristic and policy will
     // do.
-    const bool IsHot =
-        !Runs || !Profile.hasProfileSummary() || Profile.isHotCount(*Runs);
-    return IsHot ? Limits : mlgo::SearchLimits();
+    return asksPolicy() ? std::optional(mlgo::SearchLimits()) : std::nullopt;
   }
 
   const ProfileSummaryInfo Profile;
@@ -120,10 +154,12 @@ private:
 };
 
 std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy) {
-  if (Allocations == 1)
+  const unsigned Count = allocationsIn(M);
+  if (Count == 1)
     return mlgo::EvictionDecisions::of(M);
-  refuseDecisionFiles();
-  return std::make_unique<SearchedAllocations>(M, HasPolicy);
+  // With a profile the policy was measured to make programs worse.
+  return std::make_unique<SearchedAllocations>(
+      M, Count, HasPolicy && mlgo::isGiven(InAllModules));
 }
 
 /// Tells the search what an allocated function costs, and writes it to the file
@@ -140,7 +176,7 @@ private:
 
   void getAnalysisUsage(AnalysisUsage &AU) const override {
     AU.setPreservesAll();
-    if (Allocations > 1)
+    if (Searches)
       AU.addRequired<RegAllocEvictionAdvisorAnalysisLegacy>();
     AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
     MachineFunctionPass::getAnalysisUsage(AU);
@@ -152,7 +188,7 @@ private:
           MF, getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI());
     };
     // A copy of the compiler that tries an allocation ends here.
-    if (Allocations > 1)
+    if (Searches)
       getAnalysis<RegAllocEvictionAdvisorAnalysisLegacy>().logRewardIfNeeded(
           MF, [&] { return weighted(Cost()); });
     if (mlgo::writesCostFile())
@@ -180,6 +216,6 @@ private:
 char AllocationCost::ID = 0;
 
 FunctionPass *createScoringPass() {
-  return Allocations > 1 || mlgo::writesCostFile() ? new AllocationCost()
+  return Searches || mlgo::writesCostFile() ? new AllocationCost()
                                                    : createIdlePass();
 }

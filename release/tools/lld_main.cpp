@@ -33,6 +33,10 @@ static void removeSearches() {
        {"mlgo-search", "mlgo-allocations", "mlgo-executed-cost-file"})
     if (llvm::cl::Option *const Search = mlgo::findOption(Name))
       Search->removeArgument();
+  // Configuration files give this one to links too, where it does nothing.
+  if (llvm::cl::Option *const Search =
+          mlgo::findOption("mlgo-allocations-with-profile"))
+    mlgo::optionOf<unsigned>(*Search).setCallback([](const unsigned &) {});
 }
 
 /// lld for ELF, whose --version names the policies too.

@@ -128,6 +128,52 @@ class EvictionSearchTest(unittest.TestCase):
                 default, searched = (self.by_llc(*words) for words in ((), ("-mlgo-allocations=17",)))
                 self.assertEqual(default != searched, is_searched)
 
+    def test_in_modules_with_a_profile_alone(self):
+        made = self.run_tool(RELEASE, *TARGET.flags, "-O2", "-S", "-emit-llvm", "x.c", "-o", "x.ll")
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        text = (self.folder / "x.ll").read_text()
+        rule = "-mlgo-allocations-with-profile=18"
+        for advisor in ((), (POLICY,)):
+            with self.subTest(advisor):
+                (self.folder / "x.ll").write_text(text)
+                self.assertEqual(self.by_clang(*advisor, rule), self.by_clang(*advisor))
+                (self.folder / "x.ll").write_text(profiled(text, 5, 5))
+                # No try is the policy's.
+                searched = self.by_clang("-mlgo-allocations=18")
+                self.assertEqual(self.by_clang(*advisor, rule), searched)
+                self.assertNotEqual(searched, self.by_clang())
+                self.assertNotEqual(searched, self.by_clang(POLICY, "-mlgo-allocations=18"))
+                # The other option wins, in both orders; so do decisions that are given.
+                for options in ((rule, "-mlgo-allocations=1"), ("-mlgo-allocations=1", rule)):
+                    self.assertEqual(self.by_clang(*advisor, *options), self.by_clang(*advisor, "-mlgo-allocations=1"))
+        self.assertEqual(self.by_clang(rule, "-mlgo-evictions-taken=taken"), self.by_clang())
+        self.assertGreater((self.folder / "taken").stat().st_size, 0)
+
+    def test_linkers_and_compiles_without_allocation_take_the_rule_and_do_nothing(self):
+        rule = ("-mllvm", "-mlgo-allocations-with-profile=18")
+        made = self.run_tool(RELEASE, *TARGET.flags, "-O2", "-S", "-emit-llvm", "x.c", "-o", "x.ll")
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        (self.folder / "x.ll").write_text(profiled((self.folder / "x.ll").read_text(), 5, 5))
+        linked = []
+        for options in ((), rule):
+            words = (*TARGET.flags, "-O2", "-flto", "-Wno-override-module", "-x", "ir", "-c", "x.ll", "-o", "x.o")
+            done = self.run_tool(RELEASE, *words, *options)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            linker = runfile(RELEASE).resolve().with_name("ld.lld")
+            command = [linker, "-shared", "x.o", "-o", "x.so", *options]
+            done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            linked.append((self.folder / "x.so").read_bytes())
+        self.assertEqual(*linked)
+
+    def by_clang(self, *options: str) -> bytes:
+        """The object of x.ll, made silently but for the warning that the heuristic decides. Args: options: of LLVM."""
+        silent = (word for option in (*options, "-mlgo-warn-unmeasured=false") for word in ("-mllvm", option))
+        words = (*TARGET.flags, "-O2", "-Wno-override-module", "-c", "x.ll", "-o", "x.o", *silent)
+        done = self.run_tool(RELEASE, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return (self.folder / "x.o").read_bytes()
+
     def test_a_compile_that_allocates_no_registers_warns(self):
         for words, count in (
             (("-c", "-flto"), 1),
@@ -150,6 +196,10 @@ class EvictionSearchTest(unittest.TestCase):
     def test_refusals_of_the_release_compilers(self):
         for options, sentence in (
             (("-mlgo-allocations=0",), "-mlgo-allocations: 0 allocations make no code. Give 1 or more"),
+            (
+                ("-mlgo-allocations-with-profile=0",),
+                "-mlgo-allocations-with-profile: 0 allocations make no code. Give 1 or more",
+            ),
             (
                 ("-mlgo-allocations=4", "-mlgo-evictions-taken=taken"),
                 "-mlgo-allocations: does not go together with -mlgo-evictions-taken",

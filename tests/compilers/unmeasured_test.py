@@ -80,6 +80,7 @@ class UnmeasuredTest(unittest.TestCase):
             (("-mllvm", "-mlgo-policy-with-profile"), False, False),
             (("-mllvm", "-mlgo-allocations=1"), False, False),
             (("-mllvm", "-mlgo-allocations=18"), False, False),
+            (("-mllvm", "-mlgo-allocations-with-profile=18"), False, False),
         ):
             with self.subTest(more):
                 self.assertEqual(self.compiled(module, *EVICTION, *more, warns=warns) == with_profile, is_default)

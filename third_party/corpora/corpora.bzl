@@ -15,7 +15,7 @@ FIRST = {
     "box2d": library_entry("box2d", "MIT", ["src/**/*.cpp"], includes = ["include", "src"]),
     "brotli": library_entry("brotli", "MIT", ["c/common/*.c", "c/dec/*.c", "c/enc/*.c", "c/tools/*.c"], includes = ["c/include"]),
     "lua": library_entry("lua5.4", "MIT", ["src/*.c"], defines = ["LUA_USE_LINUX"]),
-    "re2": library_entry("re2", "BSD-3-Clause", ["re2/*.cc", "util/rune.cc", "util/strutil.cc"], includes = ["."]),
+    "re2": library_entry("re2", "BSD-3-Clause", ["re2/*.cc", "util/rune.cc", "util/strutil.cc"], includes = ["."], program = ["libre2.symbols"]),
     "sqlite": library_entry("sqlite3", "blessing", [], build_file = "//third_party/corpora:sqlite.BUILD.bazel"),
     "yaml_cpp": library_entry("yaml-cpp", "MIT", ["src/**/*.cpp"], includes = ["include"]),
     "zstd": library_entry("libzstd", "BSD-3-Clause OR GPL-2.0-only", ["lib/**/*.c", "lib/**/*.S"], includes = ["lib"], exclude = ["lib/dll/**"], defines = ["ZSTD_LEGACY_SUPPORT=1", "ZSTD_MULTITHREAD"], program = ["programs/*.c"]),

@@ -132,7 +132,7 @@ _C = {
         patch = "pcre2_is_configured.patch",
         program = ["src/pcre2grep.c", "src/pcre2test.c", "testdata/*"],
     ),
-    "zlib": library_entry("zlib", "Zlib", ["*.c"], defines = ["HAVE_STDARG_H", "HAVE_UNISTD_H", "_LARGEFILE64_SOURCE=1"], program = ["test/*.c"], bare_metal = True),
+    "zlib": library_entry("zlib", "Zlib", ["*.c"], defines = ["HAVE_STDARG_H", "HAVE_UNISTD_H", "_LARGEFILE64_SOURCE=1"], program = ["test/*.c", "zlib.map"], bare_metal = True),
 }
 
 _CXX = {

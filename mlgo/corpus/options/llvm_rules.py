@@ -71,8 +71,9 @@ SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "m
 #: Compiles of the corpus decide for themselves.
 DECISIONS = frozenset(
     """
-    mlgo-allocations mlgo-allocations-work mlgo-callee-saved-cost mlgo-callee-saved-longest-call mlgo-decisions
-    mlgo-decisions-replay mlgo-decisions-taken mlgo-evictions-taken mlgo-executed-cost mlgo-executed-cost-file
+    mlgo-allocations mlgo-allocations-with-profile mlgo-allocations-work mlgo-callee-saved-cost
+    mlgo-callee-saved-longest-call mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-evictions-taken
+    mlgo-executed-cost mlgo-executed-cost-file
     mlgo-policy-with-profile mlgo-search mlgo-warn-unmeasured
     """.split()
 )

@@ -23,8 +23,9 @@ _DEFAULT = _FOLDER / "llvm22.json"
 OF_OUR_COMPILERS = frozenset(
     """
     ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix
-    mlgo-allocations mlgo-allocations-work mlgo-callee-saved-cost mlgo-callee-saved-longest-call mlgo-decisions
-    mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-flips mlgo-eviction-flips-per-root-cost
+    mlgo-allocations mlgo-allocations-with-profile mlgo-allocations-work mlgo-callee-saved-cost
+    mlgo-callee-saved-longest-call mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-flips
+    mlgo-eviction-flips-per-root-cost
     mlgo-eviction-more-flips mlgo-eviction-noisy-tries mlgo-eviction-search mlgo-eviction-seed mlgo-eviction-selector
     mlgo-evictions-taken mlgo-executed-cost mlgo-executed-cost-file mlgo-ir2vec mlgo-policies mlgo-policy-with-profile
     mlgo-priority-selector mlgo-search mlgo-warn-unmeasured
