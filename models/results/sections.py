@@ -84,9 +84,7 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
         "eviction-programs-profiles": tables.programs(
             programs("regalloc_eviction/programs_pgo"), _RUN, [*_EVICTION_SIDES, "allocations_18", "with_allocations"]
         ),
-        "eviction-programs-speed": tables.programs(
-            programs("regalloc_eviction/programs_pgo_speed"), _RUN, ["speed"]
-        ),
+        "eviction-programs-speed": tables.programs(programs("regalloc_eviction/programs_pgo_speed"), _RUN, ["speed"]),
         "eviction-programs-allocations": tables.programs(
             programs("regalloc_eviction/programs_allocations"), _RUN, ["policy", "allocations_18"]
         ),

@@ -26,12 +26,7 @@ PROBLEMS = {
 MORE = {
     "mlgo-cold.cfg": ["-mllvm", "-pgo-cold-func-opt=minsize", "-mllvm", "-profile-summary-cutoff-cold=999000"],
     "mlgo-size.cfg": ["-mllvm", "-mlgo-search=2"],
-    "mlgo-speed.cfg": [
-        "-mllvm",
-        "-mlgo-callee-saved-cost=32768",
-        "-mllvm",
-        "-mlgo-allocations-with-profile=18",
-    ],
+    "mlgo-speed.cfg": ["-mllvm", "-mlgo-callee-saved-cost=32768", "-mllvm", "-mlgo-allocations-with-profile=18"],
 }
 # Links without the machine's libraries.
 _LINK = ["-nostdlib", f"--ld-path={LINKER}", "-Wl,-e,main"]

@@ -217,5 +217,5 @@ char AllocationCost::ID = 0;
 
 FunctionPass *createScoringPass() {
   return Searches || mlgo::writesCostFile() ? new AllocationCost()
-                                                   : createIdlePass();
+                                            : createIdlePass();
 }
