@@ -102,10 +102,9 @@ def with_kept_objects(made: Sequence[Made], kept: pathlib.Path, folder: pathlib.
             os.replace(kept / word[1:], own)
         return str(own) if own.is_file() else word
 
-    links = (
+    return [
         dataclasses.replace(one, words=tuple(map(found, one.words))) if isinstance(one, Link) else one for one in made
-    )
-    return list(links)
+    ]
 
 
 def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:

@@ -44,7 +44,7 @@ _STARTED_COMPILERS = "started_compilers.so"
 #: As in started_compilers.c.
 _HERMETIC = ("bazel", "bazelisk", "buck2", "nix", "nix-build")
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
-_BEFORE, _AGAIN = "before", "again"
+_BEFORE, _AGAIN, _OF_VARIABLE = "before", "again", "folders"
 #: Variables with folders for a compiler -> the option that stands for each; what is searched after -I and -isystem.
 _FOLDERS = {
     "CPATH": "-I{}",
@@ -262,13 +262,13 @@ def read_records(folder: pathlib.Path) -> tuple[list[Record], int]:
         for start, end in zip(starts, [*starts[1:], len(texts)]):
             try:
                 found.append(_record(iter(texts[start + 1 : end]), entry.stat().st_mtime_ns))
-            except (StopIteration, ValueError, RunError):  # Of a response file that names itself.
+            except (StopIteration, ValueError, KeyError, RunError):  # Of a response file that names itself.
                 broken += 1
     return sorted(found, key=lambda record: record.ended), broken
 
 
 def _record(texts: Iterator[str], ended: int) -> Record:
-    """Raises: StopIteration, ValueError: it is cut off."""
+    """Raises: StopIteration, ValueError: it is cut off; KeyError: it has a variable that no recorder writes."""
     tool, directory = next(texts), next(texts)
     words = _counted(texts)
     responses: dict[str, str] = {}
@@ -278,7 +278,7 @@ def _record(texts: Iterator[str], ended: int) -> Record:
         if kind == _RESPONSE:
             name = next(texts)
             responses[name] = next(texts)
-        elif kind == "folders":
+        elif kind == _OF_VARIABLE:
             option = _FOLDERS[next(texts)].split()
             folders += [word.format(folder or ".") for folder in next(texts).split(":") for word in option]
         elif kind == _BEFORE:

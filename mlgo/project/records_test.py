@@ -325,13 +325,14 @@ class RecordsTest(ProjectCase):
         subprocess.run(["sh", "-c", script], env=environment, stdout=subprocess.DEVNULL, check=True)
         self.assertEqual({record.words[1] for record in self.read()}, {f"{number}.c" for number in range(1, 11)})
 
-    def test_a_response_file_that_names_itself_ends_no_other_record(self):
-        for name, words in (("1", ("@x", "response", "x", "-c @x")), ("2", ("-c",))):
+    def test_a_record_that_cannot_be_used_ends_no_other_record(self):
+        of_itself, of_no_compiler = ("@x", "response", "x", "-c @x"), ("-c", "folders", "NO_SUCH_PATH", "/x")
+        for name, words in (("1", of_itself), ("2", ("-c",)), ("3", of_no_compiler)):
             begin = ("mlgo-record-1", "clang", str(self.folder), "1", *words)
             end = ("done", "0", "clang", "0m1s 0m0s\n0m1.5s 0m0.5s", "end", "")
             self.write(f"records/{name}", "\0".join([*begin, *end]))
         records, broken = read_records(self.records)
-        self.assertEqual(([record.words for record in records], broken), ([("-c",)], 1))
+        self.assertEqual(([record.words for record in records], broken), ([("-c",)], 2))
 
     def test_records_that_are_cut_off(self):
         self.run_tool("gcc", "-c", "a.c")
