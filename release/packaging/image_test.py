@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import os
 import pathlib
 import tarfile
 import tempfile
@@ -12,6 +13,9 @@ from typing import Any
 from mlgo.run.locate import runfile
 from release.packaging import oci
 from release.packaging.testing import machine
+
+#: Of the LLVM that the compiler is made of: "22.1.8".
+VERSION = os.environ["LLVM_VERSION"]
 
 
 def content(tar: tarfile.TarFile, member: str | tarfile.TarInfo) -> bytes:
@@ -70,14 +74,14 @@ class ImageTest(unittest.TestCase):
         self.assertEqual(self.files[docker["Config"]], self.blob(self.manifest["config"]))
 
     def test_the_upper_layer_is_the_tarball(self):
-        tarball = runfile("release/packaging/mlgo-clang-22.1.8.tar.gz").read_bytes()
+        tarball = runfile(f"release/packaging/mlgo-clang-{VERSION}.tar.gz").read_bytes()
         self.assertEqual(self.manifest["layers"][1]["digest"], "sha256:" + hashlib.sha256(tarball).hexdigest())
 
     def test_labels_name_the_policies(self):
-        with tarfile.open(runfile("release/packaging/mlgo-clang-22.1.8.tar.gz")) as tar:
-            provenance = json.loads(content(tar, "mlgo-clang-22.1.8/provenance.json"))
+        with tarfile.open(runfile(f"release/packaging/mlgo-clang-{VERSION}.tar.gz")) as tar:
+            provenance = json.loads(content(tar, f"mlgo-clang-{VERSION}/provenance.json"))
         labels = self.config["config"]["Labels"]
-        self.assertEqual(labels["org.opencontainers.image.version"], "22.1.8")
+        self.assertEqual(labels["org.opencontainers.image.version"], VERSION)
         for policy in provenance["predicate"]["buildDefinition"]["externalParameters"]["policies"]:
             self.assertEqual(labels[f"mlgo.policy.{policy['problem']}.sha256"], policy["sha256"])
 

@@ -13,6 +13,9 @@ from mlgo.corpus.elf import CODE_FLAGS, ElfFile
 from mlgo.run.locate import runfile
 from release.packaging.testing import machine
 
+#: Of the LLVM that the compiler is made of: "22.1.8".
+VERSION = os.environ["LLVM_VERSION"]
+
 #: Several folders, parallel compiles, three spellings of -o, an archive found by -l, a response file and a source that
 #: are deleted, assembly, a source given to a link.
 BUILD = """set -e
@@ -85,7 +88,7 @@ class SmallerTest(unittest.TestCase):
         cls.scratch = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.root = cls.scratch / "root"
         machine.unpack(runfile("release/packaging/compiler_root.tar.gz"), cls.root)
-        machine.unpack(runfile("release/packaging/mlgo-clang-22.1.8.tar.gz"), cls.scratch / "some where")
+        machine.unpack(runfile(f"release/packaging/mlgo-clang-{VERSION}.tar.gz"), cls.scratch / "some where")
         (cls.top,) = (cls.scratch / "some where").iterdir()
         cls.count = 0
 

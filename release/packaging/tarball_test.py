@@ -17,6 +17,10 @@ import lockfile
 from mlgo.run.locate import runfile
 from release.packaging.testing import machine
 
+#: Of the LLVM that the compiler is made of: "22.1.8".
+VERSION = os.environ["LLVM_VERSION"]
+MAJOR = VERSION.split(".")[0]
+
 #: glibc's own libraries, versioned together with it, and the newest glibc that Debian 12 has.
 GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 DEBIAN_12_GLIBC = (2, 36)
@@ -75,7 +79,7 @@ class TarballTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.archive = runfile("release/packaging/mlgo-clang-22.1.8.tar.gz")
+        cls.archive = runfile(f"release/packaging/mlgo-clang-{VERSION}.tar.gz")
         with tarfile.open(cls.archive) as tar:
             cls.members = tar.getmembers()
         # The root of another machine, with the compiler in an arbitrary folder.
@@ -104,7 +108,7 @@ class TarballTest(unittest.TestCase):
         return self.provenance["predicate"]["buildDefinition"]
 
     def test_one_folder_without_time_or_user(self):
-        self.assertEqual({member.name.split("/")[0] for member in self.members}, {"mlgo-clang-22.1.8"})
+        self.assertEqual({member.name.split("/")[0] for member in self.members}, {f"mlgo-clang-{VERSION}"})
         self.assertEqual(len({member.mtime for member in self.members}), 1)
         self.assertEqual(
             {(member.uid, member.gid, member.uname, member.gname) for member in self.members}, {(0, 0, "", "")}
@@ -123,9 +127,9 @@ class TarballTest(unittest.TestCase):
                 "licences/llvm.txt",
                 "licences/mlgo.txt",
                 "licences/common/Apache-2.0.txt",
-                "lib/clang/22/include/stdint.h",
-                "lib/clang/22/include/sanitizer/asan_interface.h",
-                "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
+                f"lib/clang/{MAJOR}/include/stdint.h",
+                f"lib/clang/{MAJOR}/include/sanitizer/asan_interface.h",
+                f"lib/clang/{MAJOR}/lib/linux/libclang_rt.builtins-x86_64.a",
                 "share/mlgo/ir2vec_vocabulary.json",
             },
             names,
@@ -179,12 +183,12 @@ class TarballTest(unittest.TestCase):
         # differently.
         self.assertLessEqual(
             {
-                "llvm-22-dev",
-                "llvm-toolchain-22",
+                f"llvm-{MAJOR}-dev",
+                f"llvm-toolchain-{MAJOR}",
                 "libc6-dev",
-                "liblld-22",
+                f"liblld-{MAJOR}",
                 "libzstd-dev",
-                "libclang-rt-22-dev",
+                f"libclang-rt-{MAJOR}-dev",
                 "python3.11-minimal",
             },
             {item["name"] for item in debian},
@@ -242,7 +246,7 @@ class TarballTest(unittest.TestCase):
     def test_every_tool_is_what_its_name_says(self):
         for name in TOOLS:
             said = self.run_here(self.tool(name), "--version")
-            self.assertIn("LLD" if name == "ld.lld" else "22.1.8", said, name)
+            self.assertIn("LLD" if name == "ld.lld" else VERSION, said, name)
             self.assertEqual("clang version" in said, name.startswith("clang"), said)
         # As distributions call them.
         (self.root / "src/x86_64-linux-gnu-llvm-ar-22").symlink_to(self.tool("llvm-ar"))

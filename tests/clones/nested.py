@@ -16,6 +16,7 @@ INHERITED = (
     "BAZEL",
     "HOME",
     "MLGO_DEBIAN_MIRRORS",
+    "MLGO_LLVM_MAJOR",
     "PATH",
     "PIP_CONFIG_FILE",
     "PIP_FIND_LINKS",

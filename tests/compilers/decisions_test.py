@@ -14,7 +14,7 @@ from mlgo.compiler.code_size import code_of_object
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
-from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules
+from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules, pipeline_for_size
 
 PROBLEM = load_problem("inlining_for_size")
 POLICY_ON = PROBLEM.release_flags()
@@ -350,7 +350,7 @@ class DecisionsTest(unittest.TestCase):
     def test_opt(self):
         self.run_tool(CLANG, "-Oz", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "x.c", "-o", "x.bc")
         self.write("given", written(flipped(DECISIONS)))
-        command = ["-passes=default<Oz>", "x.bc", "-o", "out.bc", "-mlgo-decisions-taken=taken"]
+        command = [pipeline_for_size(runfile(OPT)), "x.bc", "-o", "out.bc", "-mlgo-decisions-taken=taken"]
         done = self.run_tool(OPT, *command, "-mlgo-decisions=given")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual((self.folder / "taken").read_text(), self.taken(*given("given")))

@@ -9,7 +9,7 @@ import unittest
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.calls import HELPERS, calls_of_helpers
-from tests.compilers.modules import compile_to_object, held_out_modules
+from tests.compilers.modules import compile_to_object, held_out_modules, pipeline_for_size
 
 PROBLEM = load_problem("inlining_for_size")
 POLICY_ON = PROBLEM.release_flags()
@@ -112,7 +112,7 @@ class ForSizeTest(unittest.TestCase):
         for level, source, modules in (("-O2", "fast.c", ["x.bc"]), ("-Oz", "small.c", [])):
             with self.subTest(level):
                 self.front_end(level, source, "x.bc")
-                passes = f"-passes=default<{level[1:]}>"
+                passes = "-passes=default<O2>" if level == "-O2" else pipeline_for_size(runfile(OPT))
                 wanted, _ = self.made(OPT, passes, "x.bc")
                 found, said = self.made(OPT, passes, "x.bc", *POLICY_ON[1::2])
                 self.assertIs(found == wanted, bool(modules))
@@ -134,7 +134,7 @@ class ForSizeTest(unittest.TestCase):
         model = runfile("tests/policies/random_inlining_tflite/model.tflite").parent
         interpreted = PROBLEM.development_flags(None, str(model))[1::2]
         self.link_bitcode()
-        passes = "-passes=lto<Oz>"
+        passes = pipeline_for_size(runfile(OPT), "lto")
         for bitcode, warned in (("fast.bc", ["fast.bc"]), ("both.bc", []), ("small.bc", [])):
             with self.subTest(bitcode):
                 wanted, _ = self.made(OPT, passes, bitcode)

@@ -9,6 +9,7 @@ import unittest
 from mlgo.problems.problem import load_problem
 from mlgo.problems.slots import policy_slots
 from mlgo.run.locate import runfile
+from tests.compilers.modules import pipeline_for_size
 
 ATTRIBUTES = {slot["problem"]: name for name, slot in policy_slots().items()}
 #: A few live ranges to allocate and a call to inline.
@@ -107,7 +108,11 @@ class InsideTest(unittest.TestCase):
             load_problem(name) for name in ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
         )
         self.check_refusal(
-            inlining, "development/opt", "-passes=default<Oz>", f"-{inlining.advisor_flag}=release", "x.ll"
+            inlining,
+            "development/opt",
+            pipeline_for_size(runfile("development/opt")),
+            f"-{inlining.advisor_flag}=release",
+            "x.ll",
         )
         for problem in (eviction, priority):
             self.check_refusal(problem, "development/llc", "-O2", f"-{problem.advisor_flag}=release", "x.ll")

@@ -18,6 +18,17 @@ _LEVEL = re.compile(r"-O[0-3sz]")
 _TIMEOUT_SECONDS = 300
 
 
+def pipeline_for_size(opt: pathlib.Path, stage: str = "default") -> str:
+    """The option of `opt` for what clang does at -Oz with functions that have the attribute minsize.
+
+    Since LLVM 23, which refuses `default<Oz>`, that is the pipeline of -O2.
+    Args: stage: "default", or "lto" for the link.
+    """
+    version = subprocess.run([opt, "--version"], capture_output=True, text=True, check=True, timeout=_TIMEOUT_SECONDS)
+    major = int(re.search(r"LLVM version (\d+)", version.stdout)[1])
+    return f"-passes={stage}<{'Oz' if major < 23 else 'O2'}>"
+
+
 def held_out_modules(corpus: str = "mlgo/corpus/llvm_few_held_out") -> list[Module]:
     """Eight modules spread over the held-out half of a built-in corpus, the same ones every time."""
     modules = Corpus.load(runfile(corpus)).modules

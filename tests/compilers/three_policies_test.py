@@ -8,7 +8,7 @@ import unittest
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
-from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules
+from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules, pipeline_for_size
 
 #: Short name in tests/policies -> problem.
 PROBLEMS = {"eviction": "regalloc_eviction", "inlining": "inlining_for_size", "priority": "regalloc_priority"}
@@ -78,7 +78,7 @@ class ThreePoliciesTest(unittest.TestCase):
 
     def test_opt_inlines_alike(self):
         bitcode = self.modules["-Oz"][0].bitcode_file()
-        pipeline = ["-passes=default<Oz>", bitcode]
+        pipeline = [pipeline_for_size(runfile("tests/compilers/opt")), bitcode]
         embedded = self.run_tool("tests/compilers/opt", *pipeline, *without_mllvm(release_flags(["inlining"])))
         interpreted = self.run_tool("development/opt", *pipeline, *without_mllvm(development_flags(["inlining"])))
         self.assertEqual(embedded, interpreted)

@@ -35,7 +35,10 @@ def cc_fuzz_test(name, srcs, deps = []):
         testonly = True,
         srcs = srcs,
         copts = _SANITIZERS,
-        deps = deps + ["@profile_runtime//:fuzzing"],
+        deps = deps + [
+            "//third_party/llvm:older_glibc",
+            "@profile_runtime//:fuzzing",
+        ],
         alwayslink = True,
     )
     cc_binary(

@@ -5,9 +5,9 @@ import pathlib
 import subprocess
 from collections.abc import Sequence
 
-from tests.compilers.modules import SIZE_CORPUS, held_out_modules
+from tests.compilers.modules import SIZE_CORPUS, held_out_modules, pipeline_for_size
 
-_INLINE = ("-passes=default<Oz>", "-enable-ml-inliner=release")
+_INLINE = "-enable-ml-inliner=release"
 _ALLOCATE = ("-O2", "-filetype=obj", "-regalloc-enable-advisor=release")
 _SPEED_CORPUS = "mlgo/corpus/llvm_few_held_out"
 _TIMEOUT_SECONDS = 900
@@ -31,7 +31,7 @@ def compare(theirs: Programs, ours: Programs, folder: pathlib.Path) -> int:
     Raises: AssertionError: outputs differ, a policy changed none of them, or a program fails.
     """
     for_size, for_speed = _bitcode(SIZE_CORPUS), _bitcode(_SPEED_CORPUS)
-    compared, contents = _compare(theirs.opt, ours.opt, for_size, _INLINE, folder)
+    compared, contents = _compare(theirs.opt, ours.opt, for_size, (pipeline_for_size(ours.opt), _INLINE), folder)
     inlined = [folder / f"inlined{index}.bc" for index in range(len(for_size))]
     for file, content in zip(inlined, contents, strict=True):
         file.write_bytes(content)

@@ -21,7 +21,8 @@ class KeptTest(unittest.TestCase):
         for words in (
             "-O2 -triple x86_64-pc-linux-gnu -target-cpu x86-64-v3 -target-feature -x87 -target-feature +avx2",
             "-mrelocation-model pic -pic-level 2 -pic-is-pie -mframe-pointer=all -funwind-tables=2 -fsanitize=address",
-            "-main-file-name -I -object-file-name=/b/a.obj -fno-builtin-memcpy -ffp-contract=on -mllvm -x86-sse2avx",
+            "-main-file-name -I -object-file-name=/b/a.obj -fno-builtin-memcpy -ffp-contract=on",
+            "-mllvm -tail-dup-size=2",
             "-mllvm -inline-threshold=5 -mllvm --inline-threshold=-5 -mllvm -regalloc=greedy -mllvm -enable-gvn-hoist",
             "-mllvm -inline-threshold -mllvm 5 -mllvm -enable-gvn-hoist=false -mllvm -x86-align-branch=jcc+fused",
             f"-fprofile-instrument-use-path={_FILE}.profdata -mllvm -sample-profile-file={_FILE}",
