@@ -7,6 +7,7 @@ _INHERITED = [
     "BAZEL",
     "HOME",
     "MLGO_DEBIAN_MIRRORS",
+    "MLGO_LLVM_MAJOR",
     "PATH",
     "PIP_CONFIG_FILE",
     "PIP_FIND_LINKS",

@@ -24,8 +24,10 @@ def pipeline_for_size(opt: pathlib.Path, stage: str = "default") -> str:
     Since LLVM 23, which refuses `default<Oz>`, that is the pipeline of -O2.
     Args: stage: "default", or "lto" for the link.
     """
-    version = subprocess.run([opt, "--version"], capture_output=True, text=True, check=True, timeout=_TIMEOUT_SECONDS)
-    major = int(re.search(r"LLVM version (\d+)", version.stdout)[1])
+    said = subprocess.run(
+        [opt, "--version"], capture_output=True, text=True, check=True, timeout=_TIMEOUT_SECONDS
+    ).stdout
+    major = int(said.partition("LLVM version ")[2].partition(".")[0])
     return f"-passes={stage}<{'Oz' if major < 23 else 'O2'}>"
 
 

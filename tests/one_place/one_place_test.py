@@ -41,7 +41,12 @@ class OnePlaceTest(unittest.TestCase):
         )
         cls.addClassCleanup(cls.bazel.end)
         cls.bazel.run(
-            "build", "//llvm:policy_list", "//release/backends/cpp:libeviction.so", "//mlgo/problems:slots_test"
+            "build",
+            # Also where a disk cache has the library.
+            "--remote_download_regex=/policy[.]cpp$",
+            "//llvm:policy_list",
+            "//release/backends/cpp:libeviction.so",
+            "//mlgo/problems:slots_test",
         )
         cls.made = pathlib.Path(cls.bazel.run("info", "bazel-bin").strip())
 
