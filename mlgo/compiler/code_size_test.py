@@ -63,12 +63,12 @@ _SYMBOL = re.compile(r"^ *\d+: ([0-9a-f]+) +(\d+) FUNC +\S+ +\S+ +(\d+) (\S+)$",
 
 
 _FIRST, _SECOND = (" ".join(f"p[{n}] = {n * 77 + start};" for n in range(9)) for start in (300, 1100))
-#: `both` shares code with each of its neighbours.
+#: `both` shares code with each of its neighbours, in blocks of their own: what follows in a block may change registers.
 _OUTLINED = f"""
-void call(volatile int *p);
-void first(volatile int *p) {{ call(p); {_FIRST} call(p); }}
-void both(volatile int *p) {{ call(p); {_FIRST} call(p); {_SECOND} call(p); }}
-void second(volatile int *p) {{ call(p); {_SECOND} call(p); }}
+int call(volatile int *p);
+int first(volatile int *p) {{ if (call(p)) {{ {_FIRST} }} return 1; }}
+int both(volatile int *p) {{ if (call(p)) {{ {_FIRST} }} if (call(p)) {{ {_SECOND} }} return 1; }}
+int second(volatile int *p) {{ if (call(p)) {{ {_SECOND} }} return 1; }}
 int other(int x) {{ return x * x; }}
 """
 _OUTLINED_FUNCTIONS = {"first", "second", "both", "other"}

@@ -14,6 +14,7 @@ from mlgo.policy.collection import CollectionPolicy
 from mlgo.policy.reference import decide
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.locate import runfile
+from tests.compilers.modules import SIZE_CORPUS
 from tests.policies.policies import random_network, spread_normalizer
 
 STOCK_CLANG = runfile("mlgo/environments/packaged_clang")
@@ -23,15 +24,16 @@ SMALLEST_MODULES = 4
 SEEDS = {"regalloc_eviction": 1, "inlining_for_size": 9, "regalloc_priority": 1}
 
 
-def small_modules() -> list[Module]:
-    """Hand-written modules with register pressure, and the smallest real ones."""
-    real = Corpus.load(runfile("mlgo/corpus/llvm_few_held_out")).modules
+def small_modules(problem: Problem) -> list[Module]:
+    """Hand-written modules with register pressure, and the smallest real ones; for inlining, those for size."""
+    for_size = problem.name == "inlining_for_size"
+    real = Corpus.load(runfile(SIZE_CORPUS if for_size else "mlgo/corpus/llvm_few_held_out")).modules
     smallest = sorted(real, key=lambda module: (module.bitcode_size, module.name))[:SMALLEST_MODULES]
-    return [*Corpus.load(runfile("mlgo/environments/test_corpus")).modules, *smallest]
+    return smallest if for_size else [*Corpus.load(runfile("mlgo/environments/test_corpus")).modules, *smallest]
 
 
-def request_for(module: Module, problem: Problem, *flags: str) -> CompileRequest:
-    return CompileRequest(STOCK_CLANG, module, problem, want_log=False, want_object=True, extra_flags=flags)
+def request_for(module: Module, problem: Problem) -> CompileRequest:
+    return CompileRequest(STOCK_CLANG, module, problem, want_log=False, want_object=True)
 
 
 class SameObjectTest(unittest.TestCase):
@@ -42,9 +44,9 @@ class SameObjectTest(unittest.TestCase):
     def test_the_default_inlining_decisions_make_the_stock_object(self):
         problem = load_problem("inlining_for_size")
         decisions = 0
-        for module in small_modules():
-            # At -O2 the advisor's bookkeeping makes LLVM inline in another way, whatever is answered.
-            request = request_for(module, problem, "-Oz")
+        # At -O2 the advisor's bookkeeping makes LLVM inline in another way, whatever is answered.
+        for module in small_modules(problem):
+            request = request_for(module, problem)
             with InteractiveCompile(request, include_default=True) as session:
                 for observation in session:
                     session.answer(observation.features["inlining_default"])
@@ -67,8 +69,8 @@ class SameObjectTest(unittest.TestCase):
         model = CollectionPolicy(problem, os.path.join(folder, problem.name)).write(network, "policy", None)
         answers, unlike_default = [], 0
         # The hand-written modules have evictions by the hundred, the smallest real ones inlining.
-        for module in small_modules()[: 2 if problem.name != "inlining_for_size" else 3]:
-            request = request_for(module, problem, "-Oz" if problem.name == "inlining_for_size" else "-O2")
+        for module in small_modules(problem)[: 2 if problem.name != "inlining_for_size" else 3]:
+            request = request_for(module, problem)
             with InteractiveCompile(request) as session:
                 for observation in session:
                     answers.append(decide(network, problem, observation.features))
