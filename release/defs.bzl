@@ -112,7 +112,7 @@ def mlgo_clang(name, policies = None, backend = None, tools = True, visibility =
 def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):
     """LLVM's opt with policies inside, to run a pass alone: `-passes=... -enable-ml-inliner=release`.
 
-    A policy for size decides only in functions with the attribute optsize or minsize, also under `default<Oz>`.
+    A policy for size decides only in functions with the attribute optsize or minsize, also under `default<Oz>` (`default<O2>` since LLVM 23).
 
     Args:
       name: name of the target.

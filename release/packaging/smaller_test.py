@@ -204,7 +204,11 @@ class SmallerTest(unittest.TestCase):
             for name, made in (("lib/a.c", "out/lib/a.o"), ("lib/b.c", "out/lib/b.o"))
         ]
         entries.append(
-            {"directory": str(self.project / "out/lib"), "arguments": ["gcc", "-c", "../../lib/c.c"], "file": "c.c"}
+            {
+                "directory": str(self.project / "out/lib"),
+                "arguments": ["gcc", "-O2", "-c", "../../lib/c.c"],
+                "file": "c.c",
+            }
         )
         (self.project / "compile_commands.json").write_text(json.dumps(entries))
         objects = "'out/main file.o' out/start.o out/temporary.o"

@@ -248,16 +248,16 @@ clang_toolchain_config = rule(
 
 policy_toolchain_config = rule(
     implementation = _policy_toolchain_config_impl,
-    doc = "The same flags with another clang, wherever it is built, and `copts`; linker and archiver stay the packaged ones.",
+    doc = "The same flags with another clang, wherever it is built, and `copts`; linker and archiver are those of the LLVM that it is made of.",
     attrs = dict(
         _TREES,
         compiler = attr.label(doc = "The clang program.", allow_single_file = True, cfg = "exec", mandatory = True),
         copts = attr.string_list(doc = "Flags that switch its policies on."),
         target = attr.string(doc = "What it compiles for, whose `sysroot` must be given.", default = HOST, values = TARGETS.keys()),
-        _archiver = attr.label(default = "@toolchain_llvm//:llvm-ar", allow_single_file = True, cfg = "exec"),
-        _linker = attr.label(default = "@toolchain_llvm//:ld.lld", allow_single_file = True, cfg = "exec"),
-        _objcopy = attr.label(default = "@toolchain_llvm//:llvm-objcopy", allow_single_file = True, cfg = "exec"),
-        _strip = attr.label(default = "@toolchain_llvm//:llvm-strip", allow_single_file = True, cfg = "exec"),
+        _archiver = attr.label(default = "@llvm//:llvm-ar", allow_single_file = True, cfg = "exec"),
+        _linker = attr.label(default = "@llvm//:ld.lld", allow_single_file = True, cfg = "exec"),
+        _objcopy = attr.label(default = "@llvm//:llvm-objcopy", allow_single_file = True, cfg = "exec"),
+        _strip = attr.label(default = "@llvm//:llvm-strip", allow_single_file = True, cfg = "exec"),
     ),
     provides = [CcToolchainConfigInfo],
 )

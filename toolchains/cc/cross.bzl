@@ -27,20 +27,20 @@ def _cross_toolchain(target):
     )
     native.filegroup(
         name = target + "_files",
-        srcs = [target + "_compiler_files", "@llvm//:linker_files", "@toolchain_llvm//:all_tools"],
+        srcs = [target + "_compiler_files", "@llvm//:linker_files", "@llvm//:all_tools"],
         tags = manual,
         visibility = private,
     )
     cc_toolchain(
         name = target + "_cc",
         all_files = target + "_files",
-        ar_files = "@toolchain_llvm//:archiver_files",
+        ar_files = "@llvm//:archiver_files",
         as_files = target + "_compiler_files",
         compiler_files = target + "_compiler_files",
-        dwp_files = "@toolchain_llvm//:binary_files",
+        dwp_files = "@llvm//:binary_files",
         linker_files = target + "_files",
-        objcopy_files = "@toolchain_llvm//:binary_files",
-        strip_files = "@toolchain_llvm//:binary_files",
+        objcopy_files = "@llvm//:binary_files",
+        strip_files = "@llvm//:binary_files",
         tags = manual,
         toolchain_config = target + "_config",
         visibility = private,

@@ -54,7 +54,7 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_config",
         compiler = name + "_clang",
         copts = copts,
-        resource_directory = Label("@toolchain_llvm//:resource_headers"),
+        resource_directory = Label("@llvm//:resource_headers"),
         sysroot = Label("@sysroot//:usr"),
         visibility = private,
     )
@@ -62,7 +62,7 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_files",
         srcs = [
             name + "_clang",
-            Label("@toolchain_llvm//:toolchain_files"),
+            Label("@llvm//:toolchain_files"),
         ],
         visibility = private,
     )
@@ -70,7 +70,7 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_compiler_files",
         srcs = [
             name + "_clang",
-            Label("@toolchain_llvm//:resource_headers"),
+            Label("@llvm//:resource_headers"),
             Label("@sysroot"),
         ],
         visibility = private,
@@ -79,20 +79,20 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_linker_files",
         srcs = [
             name + "_clang",
-            Label("@toolchain_llvm//:linker_files"),
+            Label("@llvm//:linker_files"),
         ],
         visibility = private,
     )
     cc_toolchain(
         name = name + "_cc",
         all_files = name + "_files",
-        ar_files = Label("@toolchain_llvm//:archiver_files"),
+        ar_files = Label("@llvm//:archiver_files"),
         as_files = name + "_compiler_files",
         compiler_files = name + "_compiler_files",
-        dwp_files = Label("@toolchain_llvm//:binary_files"),
+        dwp_files = Label("@llvm//:binary_files"),
         linker_files = name + "_linker_files",
-        objcopy_files = Label("@toolchain_llvm//:binary_files"),
-        strip_files = Label("@toolchain_llvm//:binary_files"),
+        objcopy_files = Label("@llvm//:binary_files"),
+        strip_files = Label("@llvm//:binary_files"),
         toolchain_config = name + "_config",
         visibility = private,
     )
