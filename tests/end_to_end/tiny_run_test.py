@@ -3,7 +3,6 @@
 import csv
 import json
 import pathlib
-import re
 import tempfile
 import unittest
 
@@ -105,9 +104,9 @@ class OtherProblemsTest(unittest.TestCase):
 
     def test_priority(self):
         said = self.run_command("train_regalloc", "", "--problem=regalloc_priority")
-        gain = re.search(r"policy: ([+-])\d+\.\d\d % \[.*\] 95 % interval; .* functions in \d+ modules", said)
-        assert gain, said
-        self.assertIn("found nothing to install" if gain[1] == "+" else " --priority_policy=", said)
+        self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* functions in \d+ modules")
+        # As below: with another LLVM four modules may teach nothing.
+        self.assertRegex(said, " --priority_policy=|found nothing to install that is better than the compiler")
 
     def test_inlining_by_evolution_strategies(self):
         said = self.run_command(
