@@ -174,6 +174,13 @@ def _exam(exam: headlines.Exam) -> dict[str, str]:
             measured.linked_code,
             EXAM_LANGUAGES,
         ),
+        "eviction-llvm23": tables.two_majors(
+            ("22", exam.evaluation("regalloc_eviction")),
+            ("23", exam.evaluation("regalloc_eviction_llvm23")),
+            ["trained", _EXAM_COST],
+            measured.weighted_sum,
+            EXAM_LANGUAGES,
+        ),
         "inlining-programs": tables.programs(exam.programs("programs_inlining"), [*_SIZES[:2], *_EXECUTED], ["policy"]),
         "eviction-programs": tables.programs(exam.programs("programs_eviction"), _RUN, _EXAM_SIDES),
         "eviction-programs-profiles": tables.programs(exam.programs("programs_eviction_pgo"), _RUN, _EXAM_SIDES),

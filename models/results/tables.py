@@ -72,13 +72,13 @@ def two_majors(
     measure: Measure,
     languages: Mapping[str, str],
 ) -> str:
-    """One row for each corpus: the code of the new default, and what sides do with both; then as in `libraries`.
+    """One row for each corpus: the new default's code, if linked, and what sides do with both; then as in `libraries`.
 
     Args: old, new: the major of LLVM and its result.
     """
-    columns = {
-        f"default {new[0]} against default {old[0]}": functools.partial(measured.default_code, new[1], old[1])
-    } | {
+    linked = all(corpus.default_linked_bytes is not None for corpus in new[1].corpora)
+    default = functools.partial(measured.default_code, new[1], old[1])
+    columns = ({f"default {new[0]} against default {old[0]}": default} if linked else {}) | {
         f"{SIDES.get(side, side)} on {major}": _changes(measure, result, side)
         for side in sides
         for major, result in (old, new)

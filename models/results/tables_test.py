@@ -75,6 +75,14 @@ class LibrariesTest(unittest.TestCase):
         self.assertEqual(lines[0], "| library | units | default 23 against default 22 | policy on 22 | policy on 23 |")
         self.assertEqual(lines[2], "| a, C | 7 | −0.50 % | **−2.00 %** (−3.00 … −1.00) | **−2.00 %** (−3.00 … −1.00) |")
 
+    def test_two_majors_of_what_is_not_linked(self):
+        linked = evaluation()
+        corpora = [dataclasses.replace(corpus, default_linked_bytes=None) for corpus in linked.corpora]
+        new = dataclasses.replace(linked, corpora=corpora)
+        languages = {"a": "C", "b": "C", "c": "C++"}
+        text = tables.two_majors(("22", linked), ("23", new), ["trained"], measured.object_code, languages)
+        self.assertEqual(text.split("\n")[0], "| library | units | policy on 22 | policy on 23 |")
+
     def test_majors_that_measured_other_modules_are_not_compared(self):
         of_seven = evaluation()
         of_six = [dataclasses.replace(corpus, modules=6) for corpus in of_seven.corpora]
