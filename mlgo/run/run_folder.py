@@ -43,15 +43,21 @@ class RunFolder:
 
     Args: build_tree: name of the folder in it that the command makes with links to sources; "": none.
     Attributes: results: the directory, or the folder in it that `claim` was given for results.
-    Raises: RunError: it cannot be written to, another process has locked it, or a link in it leads out of it.
+    Raises: RunError: it cannot be written to, another process has locked it, a link in it leads out of it, or it holds
+      folders and is not of a run: stages replace folders.
     """
 
     def __init__(self, path: pathlib.Path, build_tree: str = ""):
         self.path = self.results = path
+        is_new = not _is_run(path)
         self._lock = open_output(path)
         try:
             _refuse_links(path, build_tree)
+            if is_new:
+                _refuse_foreign(path, build_tree)
         except BaseException:
+            if is_new:
+                (path / _LOCK_NAME).unlink()
             self.close()
             raise
         self._code: str | None = None
@@ -71,11 +77,11 @@ class RunFolder:
 
         Args: results: the folder in it that holds the identity and takes the results; None: the directory itself.
         """
-        self.remove_work()
-        files.remove_partial(self.path)
         self.results = self.path if results is None else results
         self._code = digest_of_json(identity["code"])
         resumed = claim_configuration(self.results, identity, grows)
+        self.remove_work()
+        files.remove_partial(self.path)
         if (self.path / TIMINGS_NAME).exists():
             content = files.read_json(self.path / TIMINGS_NAME, "timings", "Delete the file")
             fields = Fields(content, f"timings ({self.path / TIMINGS_NAME})", "Delete the file")
@@ -200,6 +206,18 @@ def _refuse_links(folder: pathlib.Path, build_tree: str) -> None:
                 raise RunError(f"--output_dir={folder}", wrong, "Remove the link, or give another --output_dir")
         if build_tree in folders and directory == os.fspath(folder):
             folders.remove(build_tree)
+
+
+def _is_run(folder: pathlib.Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in (_LOCK_NAME, CONFIGURATION_NAME))
+
+
+def _refuse_foreign(folder: pathlib.Path, build_tree: str) -> None:
+    """Raises: RunError: a folder in it has files, and is neither of a run nor `build_tree`."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and path.name != build_tree and not _is_run(path) and any(path.iterdir()):
+            wrong = f"holds the folder {path.name}, and is not the folder of a run, which replaces folders in it"
+            raise RunError(f"--output_dir={folder}", wrong, "Give a new or an empty --output_dir")
 
 
 def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any], grows: Collection[str] = ()) -> bool:

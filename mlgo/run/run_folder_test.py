@@ -106,6 +106,21 @@ class RunFolderTest(FolderCase):
                     RunFolder(path)
                 self.assertEqual(list(outside.iterdir()), [])
 
+    def test_a_folder_of_others_loses_nothing(self):
+        (self.path / "work").mkdir(parents=True)
+        (self.path / "work" / "thesis.tex").write_text("mine")
+        for _ in range(2):  # The first attempt leaves nothing by which the second would take it for a run's.
+            with self.assertRaisesRegex(RunError, "holds the folder work, and is not .*. Give a new or an empty"):
+                self.open()
+        self.assertEqual([path.name for path in self.path.rglob("*")], ["work", "thesis.tex"])
+
+    def test_the_run_of_others_loses_nothing(self):
+        folder = self.claimed()
+        folder.work.mkdir()
+        with self.assertRaisesRegex(RunError, "another version"):
+            folder.claim({"code": {"score": "2"}})
+        self.assertTrue(folder.work.exists())
+
     def test_only_the_build_tree_has_links_to_sources(self):
         (self.path / "build").mkdir(parents=True)
         (self.path / "build" / "src").symlink_to(self.path.parent)
