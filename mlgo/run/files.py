@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import errno
 import json
 import math
@@ -30,6 +31,8 @@ MAX_JSON_BYTES = 256 * 1024 * 1024
 _DEEPEST = 64
 #: Longer integers are refused: every integer below fits a float. Digests are texts; sizes have 20 digits at most.
 _MAX_DIGITS = 40
+#: AT_FDCWD and RENAME_EXCHANGE of renameat2(2).
+_CURRENT_FOLDER, _RENAME_EXCHANGE = -100, 2
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -161,7 +164,8 @@ def _finite(text: str) -> float:
 
 @contextlib.contextmanager
 def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathlib.Path]:
-    """A new directory that replaces `path` when the block ends without exception; `path` is absent for an instant."""
+    """A new directory that replaces `path` when the block ends without exception, in one step where the file system can
+    exchange two directories; else `path` is absent for an instant."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
@@ -172,7 +176,9 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
             for name in names:
                 flush(pathlib.Path(folder, name))
             flush(pathlib.Path(folder))
-        if path.exists():
+        if _exchanged(partial, path):
+            pass  # What was there is removed as unfinished.
+        elif path.exists():
             retired = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
             os.rename(path, retired / "old")
             os.rename(partial, path)
@@ -184,6 +190,12 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
         raise write_error(error, path) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _exchanged(first: pathlib.Path, second: pathlib.Path) -> bool:
+    """Gives each of two directories the other's name; False: one is absent, or the file system cannot."""
+    names = (_CURRENT_FOLDER, os.fsencode(first), _CURRENT_FOLDER, os.fsencode(second))
+    return ctypes.CDLL(None).renameat2(*names, _RENAME_EXCHANGE) == 0
 
 
 def remove_partial(folder: str | os.PathLike[str]) -> int:

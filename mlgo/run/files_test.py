@@ -1,5 +1,6 @@
 """Tests of mlgo.run.files."""
 
+import contextlib
 import errno
 import os
 import pathlib
@@ -93,6 +94,24 @@ class DirectoryTest(FolderCase):
                 (partial / content).write_text(content)
         self.assertEqual(os.listdir(self.folder / "it"), ["second"])
         self.assertEqual(os.listdir(self.folder), ["it"])
+
+    def test_a_process_killed_between_two_renames_leaves_one_of_the_two(self):
+        rename = os.rename
+
+        def killed(*names):
+            rename(*names)
+            raise SystemExit
+
+        (self.folder / "it").mkdir()
+        with contextlib.suppress(SystemExit), mock.patch.object(os, "rename", killed):
+            with files.directory_written_atomically(self.folder / "it") as partial:
+                (partial / "new").write_text("")
+        self.assertEqual(os.listdir(self.folder), ["it"])
+        self.assertEqual(os.listdir(self.folder / "it"), ["new"])
+
+    def test_a_file_system_that_cannot_exchange_directories(self):
+        with mock.patch.object(files, "_exchanged", return_value=False):
+            self.test_replaces_an_older_directory()
 
     def test_exception_keeps_the_old_directory(self):
         with files.directory_written_atomically(self.folder / "it") as partial:
