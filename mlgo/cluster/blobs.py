@@ -1,7 +1,8 @@
 """A node's cache of what was sent to it: files named after the sha256 of their content.
 
 A verified file gets its name in one step (rename), so processes of one machine, and nodes of several clusters, may
-share a folder. Each process checks a file before its first use, and so detects damage.
+share a folder. Each process checks a file before its first use, and so detects damage; a lock on it says that it is in
+use.
 """
 
 import contextlib
@@ -17,9 +18,6 @@ from collections.abc import Iterable
 from mlgo.run.manifest import digest_of_file
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-#: A full cache removes files that were unused for this long, oldest first; younger ones stay, because a compile may be
-#: about to open them.
-_IN_USE_SECONDS = 3600
 #: How full the cache is after making room, so that not every file makes room anew.
 _FILL_AFTER_PRUNING = 0.8
 _LOCK = ".lock"
@@ -30,13 +28,23 @@ class DamagedBlob(Exception):
 
 
 class BlobCache:
-    """Files by sha256 (hex) of their content, for one thread of a process; above the capacity unused ones go."""
+    """Files by sha256 (hex) of their content, for one thread of a process; above the capacity unused ones go.
+
+    As a context manager: what `path` returned in the block is in use until its end.
+    """
 
     def __init__(self, folder: str | os.PathLike[str], capacity_bytes: int):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._capacity_bytes = capacity_bytes
         self._verified: dict[str, tuple[int, int, int]] = {}
+        self._in_use = contextlib.ExitStack()
+
+    def __enter__(self) -> "BlobCache":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._in_use.close()
 
     def path(self, digest: str, pieces: Iterable[bytes]) -> pathlib.Path:
         """Where the content with `digest` lies; `pieces`, in order, are read only when it is not here.
@@ -53,19 +61,24 @@ class BlobCache:
                 if not self._is_valid(path):
                     self._write(path, pieces)
                     self._is_valid(path)
+                    self._prune()
         return path
 
     def _is_valid(self, path: pathlib.Path) -> bool:
-        """Whether the file is there; removes a damaged one."""
+        """Whether the file is there, which is in use from now on; removes a damaged one."""
         try:
+            file = self._in_use.enter_context(open(path, "rb"))
+            fcntl.flock(file, fcntl.LOCK_SH)
             status = path.stat()
+            if status.st_ino != os.fstat(file.fileno()).st_ino:
+                return False  # Removed before it was locked.
             identity = (status.st_ino, status.st_size, status.st_mtime_ns)
             if self._verified.get(path.name) != identity:
                 if digest_of_file(path) != path.name:
                     path.unlink()
                     return False
                 self._verified[path.name] = identity
-            # Access times say what is in use; mounts may not keep them.
+            # Access times say what was used last; mounts may not keep them.
             os.utime(path, ns=(time.time_ns(), status.st_mtime_ns))
         except FileNotFoundError:
             return False
@@ -83,10 +96,9 @@ class BlobCache:
             os.fchmod(partial.fileno(), 0o555)  # A compiler is among them.
             os.fsync(partial.fileno())
             os.link(partial.name, path)
-        self._prune()
 
     def _prune(self) -> None:
-        """When the cache is full, removes files that were not used lately, oldest first."""
+        """When the cache is full, removes files that nobody uses, the least recently used first."""
         entries = []
         for entry in os.scandir(self.folder):
             with contextlib.suppress(FileNotFoundError):
@@ -95,10 +107,12 @@ class BlobCache:
         left = sum(size for _, size, _ in entries)
         if left <= self._capacity_bytes:
             return
-        for used, size, entry in sorted(entries, key=lambda each: each[:2]):
-            if left <= self._capacity_bytes * _FILL_AFTER_PRUNING or used > time.time() - _IN_USE_SECONDS:
+        for _, size, entry in sorted(entries, key=lambda each: each[:2]):
+            if left <= self._capacity_bytes * _FILL_AFTER_PRUNING:
                 break
             if entry.name != _LOCK:
-                with contextlib.suppress(FileNotFoundError):
+                # In use: BlockingIOError. Removed by another process: FileNotFoundError.
+                with contextlib.suppress(BlockingIOError, FileNotFoundError), open(entry.path, "rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     os.unlink(entry.path)
-                left -= size
+                    left -= size

@@ -4,7 +4,9 @@ import hashlib
 import os
 import pathlib
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 from mlgo.cluster.blobs import BlobCache, DamagedBlob
 
@@ -56,14 +58,32 @@ class BlobCacheTest(unittest.TestCase):
 
     def test_a_full_cache_forgets_what_was_unused_longest_and_keeps_what_is_in_use(self):
         contents = [bytes([number]) * 400 for number in range(4)]
-        cache = self.cache()
-        for age, content in zip((9000, 8000, 0), contents):
-            path = cache.path(digest_of(content), [content])
-            status = path.stat()
-            os.utime(path, (status.st_atime - age, status.st_mtime - age))
-        # 1,200 bytes so far: the oldest went; now the next one does, and the two young ones stay.
+        with self.cache() as cache:
+            for age, content in zip((9000, 8000, 0), contents):
+                path = cache.path(digest_of(content), [content])
+                status = path.stat()
+                os.utime(path, (status.st_atime - age, status.st_mtime - age))
+            # 1,200 bytes so far, and a compile uses all of them.
+            self.assertEqual(self.names(), sorted(map(digest_of, contents[:3])))
+        # The two oldest ones go; the two young ones stay.
         cache.path(digest_of(contents[3]), [contents[3]])
-        self.assertEqual(self.names(), sorted(digest_of(content) for content in contents[2:]))
+        self.assertEqual(self.names(), sorted(map(digest_of, contents[2:])))
+
+    def test_the_clock_does_not_say_what_is_in_use(self):
+        contents = [bytes([number]) * 400 for number in range(3)]
+        for seconds in (-1e9, 1e9):
+            with self.subTest(seconds), mock.patch("time.time", return_value=time.time() + seconds):
+                with self.cache() as first:
+                    used = first.path(digest_of(contents[0]), [contents[0]])
+                    os.utime(used, (1, 1))
+                    with self.cache() as other:
+                        for content in contents[1:]:
+                            path = other.path(digest_of(content), [content])
+                            os.utime(path, (time.time() + 1e8, 1))
+                    self.assertEqual(used.read_bytes(), contents[0])
+                with self.cache(capacity_bytes=400) as last:
+                    new = last.path(digest_of(b"new"), [b"new"])
+                    self.assertEqual(self.names(), [new.name])
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ def compile_parcel(parcel: bytes, pieces_of: Callable[[str], Iterable[bytes]]) -
     """
     what: Parcel = pickle.loads(parcel)
     try:
-        found = {digest: _cache().path(digest, pieces_of(digest)) for digest in what.all_digests()}
-        with machine.recognised_shortages(), scratch.scratch_directory() as directory:
+        with _cache() as cache, machine.recognised_shortages(), scratch.scratch_directory() as directory:
+            found = {digest: cache.path(digest, pieces_of(digest)) for digest in what.all_digests()}
             request = _unpack(what, found, pathlib.Path(directory))
             outcome = certain_outcome(request)
             if isinstance(outcome, CompileFailure):  # With the driver's paths: outcomes are the same on every node.
