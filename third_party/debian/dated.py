@@ -132,6 +132,21 @@ def of_release(release: Mapping[str, str]) -> Suite:
     return Suite(release.get("Label", ""), release.get("Origin", ""), (time,))
 
 
+def refuse_older(pinned: Mapping[str, Suite], read: Mapping[str, Suite]) -> None:
+    """Refuses signed indexes that a mirror has kept from before the pinned files were resolved: old files are signed too.
+
+    Raises:
+        LockError: one is older; its newest versions are no newest ones.
+    """
+    for name in sorted(pinned.keys() & read.keys()):
+        before, now = pinned[name].times[-1], read[name].times[-1]
+        if now < before:
+            raise lockfile.LockError(
+                f"index of {name}: the mirror's is of {now}, older than that of the pinned archives, {before}; name "
+                "another mirror, with --debian_mirror=URL or in apt's configuration"
+            )
+
+
 def _first(keys: Tuple[str, ...], suite: Suite, settings: Mapping[str, str]) -> Optional[str]:
     return next((settings[key] for key in (each.format(suite) for each in keys) if settings.get(key)), None)
 

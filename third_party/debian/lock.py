@@ -136,6 +136,7 @@ def main(arguments=None) -> int:
         old = lockfile.load(lock_path) if lock_path.exists() else lockfile.Lock({}, {}, {})
         new, read = relocked(directory / "packages.json", old, options.only_missing)
         kept = dated.load(dated_path) if dated_path.exists() else {}
+        dated.refuse_older(kept, read)
         suites = dated.merged(kept, read, options.only_missing)
     except (lockfile.LockError, resolve.ResolveError, mirrors.MirrorError) as error:
         print(f"lock: {error}", file=sys.stderr)

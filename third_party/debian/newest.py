@@ -18,6 +18,7 @@ import sys
 import tempfile
 from typing import Callable, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
+import dated
 import digests
 import fetch
 import lockfile
@@ -217,6 +218,7 @@ def choose(folder: pathlib.Path, output: pathlib.Path, environ: Mapping[str, str
 
     Raises:
         NewestError: see `load_kept` and `resolved`.
+        LockError: the mirror's index is older than the pinned archives.
     """
     pinned_path, kept_path = folder / "lock.json", output / LOCK_NAME
     pinned_text = pinned_path.read_text(encoding="utf-8")
@@ -239,6 +241,7 @@ def choose(folder: pathlib.Path, output: pathlib.Path, environ: Mapping[str, str
                 apts[family] = resolve.PrivateApt(
                     pathlib.Path(scratch) / family, request.suites[family], known_sources(environ)
                 )
+                dated.refuse_older(dated.load(), apts[family].dated_suites())
             return apts[family]
 
         new = resolved(pinned, request, gone, apt)

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 import unittest.mock
 
+import dated
 import lockfile
 import newest
 import resolve
@@ -45,8 +46,11 @@ REQUEST = {
 class Index:
     """What apt has today."""
 
-    def __init__(self, *entries):
-        self.entries = {made.name: made for made in entries}
+    def __init__(self, *entries, time="99991231T000000Z"):
+        self.entries, self.time = {made.name: made for made in entries}, time
+
+    def dated_suites(self):
+        return {"forky": dated.Suite("Debian", "Debian", (self.time,))}
 
     def packages(self, names):
         return {name: self.entries[name] for name in names}
@@ -159,6 +163,13 @@ class ChooseTest(unittest.TestCase):
         self.assertEqual(path.read_bytes(), first)
         self.assertIn("not the pinned build", said)
         self.assertEqual(lockfile.load(path).sources["sqlite"].version, "3.54.0")
+
+    def test_an_index_from_before_the_pinned_lock_is_refused(self):
+        (self.mirror / SQLITE.path).unlink()
+        self.today = Index(orig("sqlite", "3.1.0"), time="20200101T000000Z")
+        with self.assertRaisesRegex(lockfile.LockError, "forky: the mirror's is of 20200101T000000Z, older than"):
+            self.choose()
+        self.assertFalse(self.output.exists())
 
     def test_another_pinned_lock_makes_another(self):
         (self.mirror / SQLITE.path).unlink()
