@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 
 #: What a terminal or a viewer obeys: control characters (ESC, CR, BEL, C1), marks that reverse the direction of text,
-#: separators of lines; and the halves of surrogate pairs that stand for bytes outside UTF-8.
-_CONTROL = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+#: separators of lines; the halves of surrogate pairs that stand for bytes outside UTF-8; and what nobody sees, so that
+#: two names look alike (Default_Ignorable_Code_Point of Unicode, and interlinear annotations).
+_CONTROL = (
+    "\x00-\x1f\x7f-\x9f\u061c\u2028\u2029\ud800-\udfff"
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
 _IN_LINES = re.compile(f"(?![\n\t])[{_CONTROL}]")
 _IN_ONE_LINE = re.compile(f"[{_CONTROL}]")
 _BYTES = range(0xDC80, 0xDD00)
@@ -38,4 +43,4 @@ def _escaped(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code in _BYTES:  # A byte of a file name, as os.fsdecode gives it.
         return f"\\x{code - 0xDC00:02x}"
-    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(found[0], f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    return found[0].encode("unicode_escape").decode("ascii")

@@ -17,6 +17,8 @@ ESCAPED = {
     "a\u2028b": r"a\u2028b",
     os.fsdecode(b"\xff.o"): r"\xff.o",
     "half \ud800": r"half \ud800",
+    "a\u200b.o \ufeff\xad\u2060\u3164": r"a\u200b.o \ufeff\xad\u2060\u3164",
+    "a\ufe0f\U000e0061": r"a\ufe0f\U000e0061",
 }
 
 

@@ -11,8 +11,8 @@ from mlgo.run.printable import printable
 
 #: Characters with a meaning inside a line of Markdown; text never begins a line.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
-# A spreadsheet takes a cell that begins so for a formula, which may fetch pages and start programs.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+# A spreadsheet takes a cell that begins so, also in wide characters, for a formula: it may fetch pages, start programs.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:

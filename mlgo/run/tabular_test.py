@@ -30,7 +30,7 @@ class CsvTest(unittest.TestCase):
         self.assertEqual([tuple(map(tabular.csv_text, row)) for row in read], [("a", "b"), *rows])
 
     def test_names_that_a_spreadsheet_would_run(self):
-        for name in ('=HYPERLINK("x")', "+[A b]", "-[A b]", "@SUM", "\t=1", "'=1"):
+        for name in ('=HYPERLINK("x")', "+[A b]", "-[A b]", "@SUM", "\t=1", "'=1", "\n=1", "\uff1d1", "\uff201"):
             content = tabular.encode_csv(["name"], [(name,)]).decode()
             (_, (cell,)) = csv.reader(io.StringIO(content))
             self.assertEqual((cell, tabular.csv_text(cell)), (f"'{name}", name))
