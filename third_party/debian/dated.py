@@ -133,7 +133,7 @@ def of_release(release: Mapping[str, str]) -> Suite:
 
 
 def refuse_older(pinned: Mapping[str, Suite], read: Mapping[str, Suite]) -> None:
-    """Refuses signed indexes that a mirror has kept from before the pinned files were resolved: old files are signed too.
+    """Refuses indexes that a mirror kept from before the pinned files were resolved: old ones are signed too.
 
     Raises:
         LockError: one is older; its newest versions are no newest ones.
