@@ -149,10 +149,10 @@ class Units:
             return None
 
     def _compiled(self, entry: pathlib.Path, unit: Compile, content: dict[str, Any]) -> Compiled:
-        """What an entry holds. Raises: ValueError, KeyError, TypeError: it is damaged, or a file of it is gone."""
+        """What an entry holds. Raises: ValueError, KeyError, TypeError: it, or a file of it, is damaged or gone."""
         files = [self._objects / content[name] for name in ("object", "costs") if content[name]]
-        if not all(file.is_file() for file in files):
-            raise ValueError("a file is gone")
+        if any(digest_of(file) != file.stem for file in files):
+            raise ValueError("a file is gone, or has other content than its name says")
         self.used |= {entry, *files}
         self.read[unit.output] = list(content["read"])
         made, costs = [*files, None][:2]

@@ -118,9 +118,11 @@ class CompilingTest(ProjectCase):
         for damage in ("", "{}", "[]", '{"object": 1, "read": 2}', "[" * 100_000):
             entry.write_text(damage)
             self.assertFalse(self.is_kept(unit), damage)
-        for object_file in (self.folder / "cache/objects").iterdir():
-            object_file.unlink()
-        self.assertFalse(self.is_kept(unit))
+        (object_file,) = (self.folder / "cache/objects").iterdir()
+        for damage in (object_file.unlink, lambda: object_file.write_text("cut o")):
+            damage()
+            self.assertFalse(self.is_kept(unit))
+            self.assertTrue(self.is_kept(unit))
 
     def test_what_is_no_longer_used_is_removed(self):
         self.compile(self.source("one\n"))
