@@ -99,7 +99,7 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
     return parse_json(content, f"{what} ({pathlib.Path(path)})", remedy)
 
 
-def parse_json(content: bytes, subject: str, remedy: str) -> Any:
+def parse_json(content: bytes | str, subject: str, remedy: str) -> Any:
     """The JSON value that `content` holds.
 
     Args: subject: what was read, for the message: "the trace manifest (trace.json)"; remedy: what to do.
@@ -108,7 +108,7 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
     """
     try:
         value = json.loads(
-            content.decode("utf-8"),
+            content if isinstance(content, str) else content.decode("utf-8"),
             object_pairs_hook=_object_of,
             parse_constant=_finite,
             parse_float=_finite,

@@ -6,7 +6,6 @@ absolute or leads upwards is made relative to a base directory or refused, and t
 """
 
 import dataclasses
-import json
 import os
 import pathlib
 import re
@@ -19,6 +18,7 @@ from mlgo.corpus.extraction import archive, object_file, quoting
 from mlgo.corpus.extraction.outcome import Kind, LeftOut, Omission
 from mlgo.corpus.extraction.quoting import read_entry
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.files import parse_json
 from mlgo.run.regular_file import read_regular
 
 # compile_commands.json of LLVM and clang has 5 MB; aquery's answer about all of a large workspace is the largest input.
@@ -75,16 +75,7 @@ def read_text(path: pathlib.Path, what: str) -> str:
 
 def read_json(path: pathlib.Path, what: str) -> Any:
     """The input file as JSON. Raises: RunError: it is none."""
-    text = read_text(path, what)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        wrong = f"is not JSON: {error}"  # Such as a number of more digits than Python converts.
-        if isinstance(error, json.JSONDecodeError):
-            wrong = f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}"
-        elif isinstance(error, RecursionError):
-            wrong = "is nested too deeply"
-        raise RunError(f"--input={path}", wrong, f"give {what}") from error
+    return parse_json(read_text(path, what), f"--input={path}", f"give {what}")
 
 
 def absolute(directory: str, path: str) -> str:

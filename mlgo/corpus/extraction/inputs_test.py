@@ -90,6 +90,8 @@ class CompileCommandsTest(InputTest):
             (b"[", "is not JSON at line 1"),
             (b"[" * 100_000, "nested too deeply"),
             (b"1" * 5000, "is not JSON: "),
+            (b'[{"output": "a.o", "output": "b.o"}]', "an object has 2 fields 'output'"),
+            (b"[1e400]", "the number 1e400 is not finite"),
         ):
             with self.assertRaisesRegex(RunError, expected):
                 inputs.from_compile_commands(self.file("c.json", content))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.corpus import bitcode, properties
 from mlgo.corpus.command import THINLTO_INDEX, CompileCommand
-from mlgo.corpus.corpus import split_command
+from mlgo.corpus.corpus import MAX_COMMAND_BYTES, split_command
 from mlgo.corpus.extraction import object_file
 from mlgo.corpus.extraction.inputs import IMPORTED_SUFFIX, INDEX_SUFFIX, BuildObject, absolute
 from mlgo.corpus.extraction.object_file import SectionReader
@@ -64,6 +64,9 @@ class EmbeddedModules:
         _check_producer(embedded.bitcode)
         if not embedded.command:
             raise LeftOut(Kind.NO_COMMAND, "has no command: compile with -Xclang -fembed-bitcode=all")
+        if (size := len(embedded.command)) > MAX_COMMAND_BYTES:
+            reason = f"has a command of {size} bytes, more than the {MAX_COMMAND_BYTES} allowed"
+            raise LeftOut(Kind.NOT_PORTABLE, reason)
         recorded = CompileCommand(split_command(embedded.command))
         if self.command_filter is not None and not any(map(self.command_filter.search, recorded)):
             raise LeftOut(Kind.FILTERED_OUT, "no argument matches --cmd_filter")

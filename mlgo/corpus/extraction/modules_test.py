@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
+from mlgo.corpus.corpus import MAX_COMMAND_BYTES
 from mlgo.corpus.extraction.extraction import Extraction
 from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.modules import EmbeddedModules, ModuleContent, local_thinlto_module
@@ -17,8 +18,8 @@ EMBEDDED_LATE = ("-mllvm", "-lto-embed-bitcode=post-merge-pre-opt")
 
 
 class BitcodeTest(unittest.TestCase):
-    def refused(self, bitcode: bytes) -> LeftOut:
-        read = EmbeddedModules(lambda span, found: Embedded(bitcode, b"-cc1\0"), str, roots_of_build([]))
+    def refused(self, bitcode: bytes, command: bytes = b"-cc1\0") -> LeftOut:
+        read = EmbeddedModules(lambda span, found: Embedded(bitcode, command), str, roots_of_build([]))
         with tempfile.NamedTemporaryFile() as file, self.assertRaises(LeftOut) as caught:
             read("a.o", BuildObject("a.o", file.name, "/"))
         return caught.exception
@@ -27,6 +28,11 @@ class BitcodeTest(unittest.TestCase):
         found = self.refused(b"\x55")
         self.assertEqual(found.kind, Kind.NO_BITCODE)
         self.assertEqual(found.reason, "has a bitcode section without bitcode in its 1 bytes")
+
+    def test_a_section_of_gigabytes_is_no_command(self):
+        found = self.refused(BITCODE, bytes(MAX_COMMAND_BYTES + 1))
+        self.assertEqual(found.kind, Kind.NOT_PORTABLE)
+        self.assertRegex(found.reason, "has a command of 4194305 bytes, more than the 4194304 allowed")
 
     def test_bitcode_of_another_major_is_left_out_with_both_majors(self):
         # Written by llvm-as 14; see bitcode_test.
