@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mlgo.run.exit_codes import RunError
-from mlgo.run.regular_file import read_file
+from mlgo.run.regular_file import read_file, size_of_regular
 
 #: End of the names of unfinished files and directories, which `remove_partial` removes.
 PARTIAL_SUFFIX = ".partial"
@@ -45,7 +45,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, bytes]) -> None:
     """As `write_atomically`, to names below `folder`, in order, in hardly more time than one file takes.
 
-    Raises: RunError: files renamed before the error stay.
+    Raises: RunError: files renamed before the error stay. Also where something else than a file has such a name.
     """
     path = folder = pathlib.Path(folder)
     partial: dict[pathlib.Path, pathlib.Path] = {}
@@ -53,6 +53,8 @@ def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, 
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             path = folder / name
+            with contextlib.suppress(FileNotFoundError):
+                size_of_regular(path)  # A rename would take the place of a pipe or a device.
             descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=PARTIAL_SUFFIX)
             partial[path] = pathlib.Path(temporary)
             with os.fdopen(descriptor, "wb") as file:

@@ -23,6 +23,15 @@ class WriteAtomicallyTest(FolderCase):
         files.write_atomically(self.folder / "a" / "b", b"content")
         self.assertEqual((self.folder / "a" / "b").read_bytes(), b"content")
 
+    def test_only_files_are_replaced(self):
+        os.mkfifo(self.path)
+        (self.folder / "device").symlink_to("/dev/null")
+        for path, kind in ((self.path, "pipe"), (self.folder / "device", "device"), (self.folder, "directory")):
+            with self.subTest(kind), self.assertRaisesRegex(RunError, f"writing .*: it is a {kind}, not a file"):
+                files.write_atomically(path, b"content")
+        self.assertTrue(self.path.is_fifo())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["device", "file"])
+
     def test_failed_rename_keeps_the_old_file_and_leaves_nothing_else(self):
         files.write_atomically(self.path, b"old")
         with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
