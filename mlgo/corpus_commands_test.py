@@ -42,9 +42,8 @@ class CommandCase(unittest.TestCase):
             for index in range(count):
                 content = BITCODE + bytes([index]) * (1 + index * 7 % count)
                 own = None if "command_override" in settings else command
-                writer.add(
-                    f"d{index % 8}/m{index}", content, own, b"I" if "has_thinlto" in settings else None, licence="MIT"
-                )
+                thinlto = BITCODE if "has_thinlto" in settings else None
+                writer.add(f"d{index % 8}/m{index}", content, own, thinlto, licence="MIT")
             writer.finish()
         return self.root / name
 
@@ -160,6 +159,10 @@ class MakeCorpusTest(CommandCase):
         self.refused(
             make_corpus, ("--input_dir", self.input, *out, "--default_args=-O2 -mllvm"), "-mllvm lacks its argument"
         )
+        corpus = self.corpus("corpus", 2)
+        flags = ("--input_dir", corpus, "--output_dir", self.root / "corpus/../corpus")
+        self.refused(make_corpus, flags, "is the input, whose commands would be lost")
+        self.assertTrue((corpus / "d0/m0.cmd").exists())
         for name in ("a/x y.o.bc", "b.bc"):
             (self.input / name).unlink()
         self.refused(make_corpus, ("--input_dir", self.input, *out), "would have no module", ExitCode.NOTHING_PRODUCED)
@@ -254,7 +257,7 @@ class SplitTest(CommandCase):
         self.parts(source=source)
         corpus = Corpus.load(self.root / "s/held_out")
         self.assertEqual((corpus.has_thinlto, corpus.command_override), (True, ("<UNSPECIFIED>",)))
-        self.assertEqual(corpus.modules[0].read_thinlto_index(), b"I")
+        self.assertEqual(corpus.modules[0].read_thinlto_index(), BITCODE)
 
     def test_refusals(self):
         source = self.corpus("c")

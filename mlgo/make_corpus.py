@@ -94,6 +94,8 @@ def run(arguments: list[str]) -> int:
     add("--allow_empty", action="store_true", help=text)
     flags = parser.parse_args(arguments)
     folder, output = locate.user_path(flags.input_dir), locate.user_path(flags.output_dir)
+    if os.path.realpath(folder) == os.path.realpath(output):
+        raise RunError(f"--output_dir={output}", "is the input, whose commands would be lost", "Give another directory")
     default_args = _default_args(flags.default_args)
     for argument in command.paths_in(default_args):
         tell(f"note: {argument} names a path of this machine; the corpus cannot be moved to another")

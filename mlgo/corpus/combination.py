@@ -19,9 +19,10 @@ from collections.abc import Mapping, Sequence
 
 from mlgo.corpus import description
 from mlgo.corpus.contained_files import ContainedFiles
-from mlgo.corpus.corpus import Corpus, CorpusError
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.selection import check_carried_file
 from mlgo.corpus.storage import MAX_FILE_BYTES
-from mlgo.run import files, manifest
+from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable_message
 from mlgo.run.regular_file import open_regular
@@ -100,9 +101,9 @@ def _share(source: pathlib.Path, target: pathlib.Path) -> None:
         if target.parent.is_symlink() or target.is_symlink():
             wrong = "is or lies below a symbolic link, which would lead the copy elsewhere"
             raise RunError(f"{target}", wrong, "remove the link")
+        check_carried_file(source)
         if target.exists():
-            if manifest.digest_of_file(source) != manifest.digest_of_file(target):
-                raise CorpusError(f"{source}", f"differs from {target}, and both have one digest in their names")
+            check_carried_file(target)
             return
         try:
             # What a link leads to is copied: a hard link would make a file outside a part of the corpus.

@@ -6,9 +6,11 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 
+from mlgo.corpus.bitcode import is_bitcode
 from mlgo.corpus.corpus import BITCODE_SUFFIX, THINLTO_INDEX_SUFFIX, Corpus, CorpusError, Module
 from mlgo.corpus.description import FILES_FOLDER
 from mlgo.corpus.writer import CorpusWriter
+from mlgo.run.manifest import digest_of_file
 
 # files/<16 hex digits>-<name>: the writer puts the digits in front itself.
 _DIGEST_PREFIX = len("0123456789abcdef-")
@@ -63,7 +65,11 @@ def copy_modules(
                 copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
                 left[name[:_DIGEST_END]].discard(name)
             own = command if corpus.command_override is None else None
-            writer.add(module.name, module.read_bitcode(), own, module.read_thinlto_index(), module.licence)
+            content, index = module.read_bitcode(), module.read_thinlto_index()
+            for suffix, read in ((BITCODE_SUFFIX, content), (THINLTO_INDEX_SUFFIX, index)):
+                if read and not is_bitcode(read):  # It may be a link to a secret of this machine.
+                    raise CorpusError(str(module.file(suffix)), "does not start as bitcode does")
+            writer.add(module.name, content, own, index, module.licence)
             copied()
 
 
@@ -87,9 +93,14 @@ def named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[st
 def copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: pathlib.Path) -> None:
     """Copies the carried file `name` of `corpus`, which keeps its name. Args: scratch: a temporary folder.
     Raises: RunError: the file cannot be read or written, or is not what its name says."""
+    check_carried_file(corpus.file(name))
     link = scratch / name.removeprefix(f"{FILES_FOLDER}/")[_DIGEST_PREFIX:]
     link.unlink(missing_ok=True)
     link.symlink_to(corpus.file(name).absolute())
-    written = writer.add_file(link)
-    if written != name:
-        raise CorpusError(f"corpus {corpus.path}: {name}", f"has other content than its name says: that of {written}")
+    writer.add_file(link)
+
+
+def check_carried_file(path: pathlib.Path) -> None:
+    """Raises: CorpusError: a carried file is not what its name says; so nothing else of this machine can be."""
+    if not (digest := digest_of_file(path)).startswith(path.name[: _DIGEST_PREFIX - 1]):
+        raise CorpusError(str(path), f"has other content than its name says: its sha256 is {digest}")

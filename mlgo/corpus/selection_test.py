@@ -1,12 +1,14 @@
 """Which modules --module_filter and --sampling_rate select."""
 
 import pathlib
+import shutil
 import tempfile
 import unittest
 
 from mlgo.corpus import split
+from mlgo.corpus.combination import combine
 from mlgo.corpus.command import CompileCommand
-from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.corpus import Corpus, CorpusError, Module
 from mlgo.corpus.fitting import chosen_modules
 from mlgo.corpus.selection import copy_modules, equal_modules, part_of_corpus
 from mlgo.corpus.split import write_parts
@@ -47,7 +49,7 @@ class PartTest(unittest.TestCase):
                 profile = self.folder / f"p{number}.profdata"
                 profile.write_text(str(number))
                 command = None if override else ("-cc1", f"-fprofile-use={writer.add_file(profile)}")
-                writer.add(f"m{index}", f"bitcode {number}".encode(), command)
+                writer.add(f"m{index}", b"BC\xc0\xde%d" % number, command)
             writer.finish()
         return Corpus.load(self.folder / "whole", ["-mllvm -stats"])
 
@@ -81,15 +83,43 @@ class CopyingTest(unittest.TestCase):
             for name in ("a", "b", "c", "unnamed"):
                 (self.root / name).write_text(name, encoding="utf-8")
                 carried[name] = writer.add_file(self.root / name)
-            writer.add("one", b"BC1", ("-cc1", f"-fa={carried['a']}:{carried['b']}", "-O2"))
-            writer.add("two", b"BC2", ("-cc1", f"-fb={carried['b']}"))
-            writer.add("three", b"BC3", ("-cc1", f"-fc={carried['c']}"))
+            writer.add("one", b"BC\xc0\xde1", ("-cc1", f"-fa={carried['a']}:{carried['b']}", "-O2"))
+            writer.add("two", b"BC\xc0\xde2", ("-cc1", f"-fb={carried['b']}"))
+            writer.add("three", b"BC\xc0\xde3", ("-cc1", f"-fc={carried['c']}"))
             writer.finish()
         corpus = Corpus.load(self.root / "whole")
         with CorpusWriter(self.root / "part") as writer:
             copy_modules(corpus, corpus.select(["one", "two"]).modules, writer)
             writer.finish()
         self.assertEqual(set(Corpus.load(self.root / "part").carried_files), {carried["a"], carried["b"]})
+
+    def test_links_to_secrets_of_this_machine_bring_none_into_a_copy(self):
+        secret, profile = self.root / "secret", self.root / "a"
+        secret.write_text("secret", encoding="utf-8")
+        profile.write_text("profile", encoding="utf-8")
+        with CorpusWriter(self.root / "whole", has_thinlto=True) as writer:
+            carried = writer.add_file(profile)
+            writer.add("one", b"BC\xc0\xde", ("-cc1", f"-fa={carried}"), b"")
+            writer.finish()
+        for name, message in (
+            ("one.bc", "does not start as bitcode does"),
+            ("one.thinlto.bc", "does not start as bitcode does"),
+            (carried, "has other content than its name"),
+        ):
+            with self.subTest(name):
+                hostile = self.root / name.replace("/", "_") / "part"
+                shutil.copytree(self.root / "whole", hostile)
+                (hostile / name).unlink()
+                (hostile / name).symlink_to(secret)
+                corpus = Corpus.load(hostile)
+                with CorpusWriter(hostile.with_name("copy"), has_thinlto=True) as writer:
+                    with self.assertRaisesRegex(CorpusError, message):
+                        copy_modules(corpus, corpus.modules, writer)
+                if name == carried:
+                    with self.assertRaisesRegex(CorpusError, message):
+                        combine(hostile.parent)
+                copies = [path for path in hostile.parent.rglob("*") if path.is_file() and not path.is_symlink()]
+                self.assertFalse([path for path in copies if b"secret" in path.read_bytes()])
 
     def test_the_work_of_a_module_does_not_grow_with_the_carried_files(self):
         class Counted(str):
@@ -105,7 +135,7 @@ class CopyingTest(unittest.TestCase):
             for number in range(60):
                 (self.root / f"f{number}").write_text(str(number), encoding="utf-8")
                 carried = writer.add_file(self.root / f"f{number}")
-                writer.add(f"m{number}", b"BC%d" % number, ("-cc1", f"-f={carried}"))
+                writer.add(f"m{number}", b"BC\xc0\xde%d" % number, ("-cc1", f"-f={carried}"))
             writer.finish()
         corpus = Corpus.load(self.root / "whole")
         names = corpus.carried_files

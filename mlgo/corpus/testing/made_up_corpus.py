@@ -13,6 +13,6 @@ def made_up_corpus(
     """A corpus in `folder` of modules by their names, with bitcode and command. `settings`: of CorpusWriter."""
     with CorpusWriter(folder, **settings) as writer:
         for name, (bitcode, command) in modules.items():
-            writer.add(name, bitcode, command, b"index" if settings.get("has_thinlto") else None)
+            writer.add(name, bitcode, command, b"BC\xc0\xde." if settings.get("has_thinlto") else None)
         writer.finish()
     return Corpus.load(folder)
