@@ -1,5 +1,6 @@
 """Model directories for one training run: written before a module is compiled, removed after it."""
 
+import hashlib
 import os
 import pathlib
 import shutil
@@ -63,6 +64,5 @@ class CollectionPolicy:
         self._exact.clear()
 
     def _directory(self, name: str) -> pathlib.Path:
-        # One folder level, whatever the name: percent-encoding keeps different names different.
-        encoded = "".join(c if c.isalnum() or c in "-_" else f"%{ord(c):02X}" for c in name)
-        return self._folder / f"model.{encoded}"
+        # One folder level, whatever the name, and no longer name than file systems allow.
+        return self._folder / hashlib.sha256(os.fsencode(name)).hexdigest()

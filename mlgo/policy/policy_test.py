@@ -69,7 +69,7 @@ class ModelTest(unittest.TestCase):
         policy.remove("lib/a.cpp")
         policy.remove("never written")
         self.assertEqual(list(self.folder.iterdir()), [second])
-        greedy = policy.write(network, "greedy", None)
+        greedy = policy.write(network, "as long as/a module's name\udcff may be/" * 30, None)
         self.assertTrue((greedy / "model.tflite").exists())
         small = _network(1, NetworkConfig((8,)))
         other = (policy.write(small, "other layers", None) / "model.tflite").read_bytes()

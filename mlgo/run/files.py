@@ -1,7 +1,7 @@
 """Atomic writes of files and directories, and JSON files.
 
 A write goes to a temporary file in the same directory, which is flushed to disk and renamed. A process killed at any
-moment leaves the old file or the new file, and perhaps a `.NAME.XXXXXXXX.partial` that can be ignored.
+moment leaves the old file or the new file, and perhaps a `.XXXXXXXX.partial` that can be ignored.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, 
             path = folder / name
             with contextlib.suppress(FileNotFoundError):
                 size_of_regular(path)  # A rename would take the place of a pipe or a device.
-            descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=PARTIAL_SUFFIX)
+            descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".", suffix=PARTIAL_SUFFIX)
             partial[path] = pathlib.Path(temporary)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)

@@ -23,6 +23,10 @@ class WriteAtomicallyTest(FolderCase):
         files.write_atomically(self.folder / "a" / "b", b"content")
         self.assertEqual((self.folder / "a" / "b").read_bytes(), b"content")
 
+    def test_a_name_may_be_as_long_as_the_file_system_allows(self):
+        files.write_atomically(self.folder / ("a" * 255), b"content")
+        self.assertEqual(os.listdir(self.folder), ["a" * 255])
+
     def test_only_files_are_replaced(self):
         os.mkfifo(self.path)
         (self.folder / "device").symlink_to("/dev/null")
