@@ -50,7 +50,12 @@ def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None)
 
     Raises: RunError: nothing is recognised there, or what is there cannot be read.
     """
-    found = _recognised(folder, name, _place(folder, workspace))
+    place = _place(folder, workspace)
+    found = _recognised(folder, name, place)
+    for inside in _INSIDE:
+        # Of a policy's two measurements in programs, the one in more of them speaks.
+        if not (inside == "programs" and (folder / "all_programs").is_dir()):
+            found += _recognised(folder / inside, name, f"{place}/{inside}")
     if not found:
         wrong = "holds no result that a report can show" if folder.is_dir() else "is not a folder"
         raise RunError(str(folder), wrong, _EXPECTED, ExitCode.USER_ERROR)
@@ -66,10 +71,6 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
         found.append(Content(Kind.EXPLANATION, name, place, content))
     if (folder / "result.json").is_file() and (result := read_result(folder, name, place)) is not None:
         found.append(result)
-    for inside in _INSIDE:
-        # Of a policy's two measurements in programs, the one in more of them speaks.
-        if (folder / inside).is_dir() and not (inside == "programs" and (folder / "all_programs").is_dir()):
-            found += _recognised(folder / inside, name, f"{place}/{inside}")
     return found
 
 

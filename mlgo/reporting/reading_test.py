@@ -33,6 +33,11 @@ class ReadingTest(FolderTestCase):
         places = [pathlib.PurePath(record.place).name for record in self.read(workspace=self.folder.parent)]
         self.assertEqual(places[1:], ["evaluation", "libraries", "all_programs", "explanation"])
 
+    def test_links_in_a_circle_are_followed_once(self):
+        made_up.write_evaluation(self.folder, {"trained": 0.012})
+        (self.folder / "evaluation").symlink_to(".")
+        self.assertEqual([type(record) for record in self.read()], [Evaluation, Evaluation])
+
     def test_a_run_is_read_with_its_settings(self):
         made_up.write_run(self.folder)
         (run,) = self.read("mine")

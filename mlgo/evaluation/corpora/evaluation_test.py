@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import pathlib
+import shlex
 import tempfile
 import unittest
 from unittest import mock
@@ -181,6 +182,19 @@ class EvaluationTest(unittest.TestCase):
         _, shown = self.written("worst", Results([slight, severe], ["other"], {"other": "d1"}, {}))
         worst = shown.split("Worst regressions:\n")[1].splitlines()
         self.assertTrue(worst[0].startswith("  severe, other: m2.cpp"), worst[0])
+
+    def test_names_of_modules_bring_nothing_into_the_text(self):
+        sizes = dict.fromkeys(_MODULES, 93)
+        result, hostile = self.evaluated("hostile", sizes, {**sizes, "m2.cpp": 193}), "m2\n<script>\r\x1b.cpp"
+        rows = [dataclasses.replace(row, module=hostile) for row in result.comparison.rows]
+        result = dataclasses.replace(result, comparison=dataclasses.replace(result.comparison, rows=rows))
+        folder, _ = self.written("hostile", Results([result], ["other"], {"other": "d1"}, {}))
+        lines = (folder / "worst_regressions.md").read_bytes().decode("utf-8").splitlines()
+        (pattern,) = {word for line in lines for word in shlex.split(line) if word.startswith("--module_filter=")}
+        self.assertRegex(hostile, pattern.partition("=")[2])
+        self.assertEqual(
+            [line for line in lines if "<script>" in line and not line.startswith(("    ", "hostile"))], []
+        )
 
     def test_texts_have_demangled_names_and_data_have_mangled_ones(self):
         sizes = dict.fromkeys(_MODULES, 93)

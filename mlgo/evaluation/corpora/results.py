@@ -116,8 +116,9 @@ class Results:
 
 
 def _reproduction(regression: tables.Regression, flags: Sequence[str]) -> str:
-    module = shlex.quote("^" + re.escape(regression.module) + "$")
-    chosen = " ".join([*flags, f"--module_filter={module}"])
+    # One line of Markdown, which no name may end.
+    pattern = "".join(re.escape(char) if char.isprintable() else "." for char in regression.module)
+    chosen = " ".join([*flags, f"--module_filter={shlex.quote(f'^{pattern}$')}"])
     return f"./bazelw run //mlgo:evaluate -- {chosen} --output_dir=out/evaluation_of_one"
 
 
