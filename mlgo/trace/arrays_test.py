@@ -82,7 +82,7 @@ class ArraysTest(unittest.TestCase):
             ({**small, "shape": [2**62, 0, 2**62]}, damaged),
             ({**small, "shape": [-1]}, impossible),
             ({**small, "shape": [True]}, impossible),
-            ({**small, "shape": [10**4000] * 3_000}, impossible),  # Their product takes hours.
+            ({**small, "shape": [10**300] * 30_000}, impossible),  # Their product takes hours.
             ({**small, "dtype": "|O"}, impossible),
             ({**small, "name": []}, damaged),
             ({"dtype": "<f4", "shape": [1]}, "is damaged: 'name'"),
