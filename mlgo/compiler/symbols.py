@@ -2,7 +2,9 @@
 
 import pathlib
 import re
+import resource
 import subprocess
+import tempfile
 from collections.abc import Iterable
 
 from mlgo.run import locate
@@ -14,6 +16,15 @@ CXXFILT = "MLGO_PACKAGED_CXXFILT"
 NAME_WIDTH = 100
 #: A mangled name of C++ or Rust in a text, with suffixes such as ".llvm.123" or ".cold".
 _MANGLED = re.compile(r"(?<![\w.$])_(?:_{0,3}Z|R)[A-Za-z0-9_$]+(?:\.[A-Za-z0-9_$]+)*")
+#: Types in a mangled name refer to earlier ones: 300 bytes stand for gigabytes. Longer names stay mangled.
+_LONGEST = 64 * 1024
+#: Of the demangler, which is killed where it needs more for all names: CPU seconds, and bytes of memory and output.
+_LIMITS = {
+    resource.RLIMIT_CPU: 60,
+    resource.RLIMIT_AS: 1 << 30,
+    resource.RLIMIT_FSIZE: 64 << 20,
+    resource.RLIMIT_CORE: 0,
+}
 # "operator<" and its kin are no brackets.
 _TOKEN = re.compile(r"operator(?:<=>|<<=?|>>=?|->\*?|\(\)|<=?|>=?)|[<(\[{>)\]}]|[^<(\[{>)\]}o]+|o")
 _OPENING, _CLOSING = frozenset("<([{"), frozenset(">)]}")
@@ -58,7 +69,8 @@ def mangled_names(text: str) -> list[str]:
 
 
 def demangled(program: pathlib.Path | None, names: Iterable[str]) -> dict[str, str]:
-    """Name -> demangled name; itself without a program or where it is not mangled. Raises: RunError: it fails."""
+    """Name -> demangled name; itself without a program, where it is not mangled, and where so few bytes stand for so
+    many that the program reaches a limit. Raises: RunError: it fails."""
     found = {name: name for name in names}
     # Others may contain anything, such as line ends.
     wanted = [name for name in found if is_mangled(name)]
@@ -66,14 +78,31 @@ def demangled(program: pathlib.Path | None, names: Iterable[str]) -> dict[str, s
         return found
     what, remedy = f"the demangler {program}", "Start the command with ./bazelw run; explain has --cxxfilt=PATH"
     try:
-        text = "".join(f"{name}\n" for name in wanted)
-        ended = subprocess.run([program], input=text, capture_output=True, text=True, encoding="utf-8", check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
+        code, said = _run(program, "".join(f"{name}\n" for name in wanted))
+    except OSError as error:
         raise RunError(what, f"cannot be used: {error}", remedy) from error
-    lines = ended.stdout.removesuffix("\n").split("\n")
+    if code < 0:
+        return found
+    if code:
+        raise RunError(what, f"cannot be used: it ended with status {code}", remedy)
+    lines = said.removesuffix("\n").split("\n")
     if len(lines) != len(wanted):
         raise RunError(what, f"gave {len(lines)} lines for {len(wanted)} names", remedy)
-    return found | dict(zip(wanted, lines))
+    return found | {name: line for name, line in zip(wanted, lines) if len(line) <= _LONGEST}
+
+
+def _run(program: pathlib.Path, text: str) -> tuple[int, str]:
+    """Exit code, minus the signal that ended it, and output of a program with limits. Raises: OSError: it is none."""
+    with tempfile.TemporaryFile() as output:
+        null, pipe = subprocess.DEVNULL, subprocess.PIPE
+        with subprocess.Popen([program], stdin=pipe, stdout=output, stderr=null) as process:
+            for kind, most in _LIMITS.items():  # Before its input.
+                _, hard = resource.prlimit(process.pid, kind)
+                most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.prlimit(process.pid, kind, (most, most))
+            process.communicate(text.encode("utf-8"))
+        output.seek(0)
+        return process.returncode, output.read().decode("utf-8", "replace")
 
 
 def shortened(name: str, longest: int = NAME_WIDTH) -> str:

@@ -57,6 +57,12 @@ class SymbolsTest(unittest.TestCase):
     def test_any_name_is_short_enough(self, name, longest):
         self.assertLessEqual(len(shortened(name, longest)), longest)
 
+    def test_names_that_stand_for_gigabytes_stay_mangled(self):
+        names = ["_Z1a", "_Z1b"]
+        for script in ("cat; exec yes", "while :; do x=$x$x.; done", "sed s/_Z1a/$(head -c 70000 /dev/zero | tr '\\0' x)/"):
+            with self.subTest(script):
+                self.assertEqual(demangled(self._program(script), names), dict(zip(names, names)))
+
     def test_a_program_that_does_something_else_is_refused(self):
         for script, wrong in (("cat; echo more", "gave 3 lines for 2 names"), ("exit 3", "cannot be used: .*status 3")):
             with self.assertRaisesRegex(RunError, wrong):
