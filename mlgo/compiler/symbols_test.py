@@ -59,7 +59,11 @@ class SymbolsTest(unittest.TestCase):
 
     def test_names_that_stand_for_gigabytes_stay_mangled(self):
         names = ["_Z1a", "_Z1b"]
-        for script in ("cat; exec yes", "while :; do x=$x$x.; done", "sed s/_Z1a/$(head -c 70000 /dev/zero | tr '\\0' x)/"):
+        for script in (
+            "cat; exec yes",
+            "while :; do x=$x$x.; done",
+            "sed s/_Z1a/$(head -c 70000 /dev/zero | tr '\\0' x)/",
+        ):
             with self.subTest(script):
                 self.assertEqual(demangled(self._program(script), names), dict(zip(names, names)))
 

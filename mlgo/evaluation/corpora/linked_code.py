@@ -27,10 +27,11 @@ _FLAGS = (
 )
 #: A line of lld's map: address, load address, size, alignment, then an output section, FILE:(SECTION) or a symbol.
 _OUTPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +[0-9a-f]+ +\d+ (\S.*)$")
-_INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*:\(.*\))$")
+_INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*\))$")
 #: The line of a symbol, below its input section: address, load address, size, alignment, name.
 _SYMBOL = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {17}(\S.*)$")
 _SECONDS = 600
+_LONGEST_PATH = 4096
 
 
 def link(
@@ -86,19 +87,19 @@ def executable_sections(image: pathlib.Path) -> frozenset[str]:
 def code_in_map(content: str, executable: Collection[str], files: Collection[str] = ()) -> list[tuple[str, int]]:
     """(file, bytes) of each input section with code.
 
-    Args: content: lld's map of an image; executable: see `executable_sections`; files: as of `_file_of`.
+    Args: content: lld's map of an image; executable: see `executable_sections`; files: as of `_input_section`.
     """
-    found = (_INPUT_SECTION.match(line) for line in _lines_of_code(content, executable))
-    return [(_file_of(match[2], files), int(match[1], 16)) for match in found if match]
+    found = (_input_section(line, files) for line in _lines_of_code(content, executable))
+    return [section for section in found if section]
 
 
-def _file_of(place: str, files: Collection[str] = ()) -> str:
-    """The file of FILE:(SECTION). Names of sections, which those of functions are in, may have any character.
-
-    Args: files: the linked ones, where their own names may have ":(".
-    """
-    begins = [place[: match.start()] for match in re.finditer(r":\(", place)]
-    return next((begin for begin in begins if begin in files), begins[0])
+def _input_section(line: str, files: Collection[str] = ()) -> tuple[str, int] | None:
+    """The file, and bytes, of FILE:(SECTION). Names of sections, which those of functions are in, may have any
+    character, and a megabyte of them. Args: files: the linked ones, where their own names may have ":("."""
+    if (match := _INPUT_SECTION.match(line)) is None:
+        return None
+    begins = [match[2][: border.start()] for border in re.finditer(r":\(", match[2][:_LONGEST_PATH])]
+    return (next((begin for begin in begins if begin in files), begins[0]), int(match[1], 16)) if begins else None
 
 
 def functions_in_map(content: str, executable: Collection[str]) -> list[tuple[str, str, int]]:
@@ -114,8 +115,8 @@ def functions_in_map(content: str, executable: Collection[str]) -> list[tuple[st
                 place = (file, int(symbol[1], 16))
                 found[place] = min(found.get(place, (symbol[3], size)), (symbol[3], size))
         else:
-            section = _INPUT_SECTION.match(line)
-            file = _file_of(section[2]) if section else None
+            section = _input_section(line)
+            file = section[0] if section else None
     return [(file, name, size) for (file, _), (name, size) in found.items()]
 
 

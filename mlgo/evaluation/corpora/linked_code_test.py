@@ -67,11 +67,15 @@ class LinkedCodeTest(unittest.TestCase):
             linked_code.executable_sections(map_path)
 
     def test_names_of_functions_may_have_any_character(self):
-        for name in ("f)(y", "f:(z", "-[A(B) c:]", "f\x1cg h", "f\x85"):
+        found = linked_code.code_in_map(_MAP, _CODE)
+        for name in ("f)(y", "f:(z", "-[A(B) c:]", "f\x1cg h", "f\x85", ":(" * 400_000):
             text = _MAP.replace("_Z1fi", name)
             self.assertNotEqual(text, _MAP)
-            self.assertEqual(linked_code.code_in_map(text, _CODE), linked_code.code_in_map(_MAP, _CODE), repr(name))
+            self.assertEqual(linked_code.code_in_map(text, _CODE), found, repr(name))
             self.assertEqual(linked_code.functions_in_map(text, _CODE)[1], ("/o/a.o", name, 0x2F))
+        # A name that a line end cuts.
+        text = _MAP.replace("_Z1hi\n", f"_Z1hi\n 1 1 1 1{' ' * 9}{'/o:(' * 400_000}\n")
+        self.assertEqual(linked_code.code_in_map(text, _CODE), found)
         text = _MAP.replace("x y:z", "x:(z")
         self.assertIn(("/o/x:(z/b.o", 0x25), linked_code.code_in_map(text, _CODE, {"/o/x:(z/b.o"}))
 
