@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
@@ -84,6 +85,8 @@ _READ_BYTES, _MOST_LEFT_BYTES = 1 << 16, 1 << 20
 # Of tools that read what compiles made, which were limited themselves: only against a runaway.
 _TOOL_ADDRESS_SPACE_BYTES = 256 * 1024**3
 _TOOL_FILE_BYTES = 64 * 1024**3
+# Modules as text have 200 MB at most. Constants share their parts, so that 2 KB of bitcode stand for any size.
+_MOST_OUTPUT_BYTES = 1024**3
 
 
 class Cancelled(Exception):
@@ -255,30 +258,58 @@ def run_confined(
       walls: a tool that copies permissions (llvm-objcopy) works behind LANDLOCK only.
 
     Returns: exit code, and what it wrote to stdout and stderr.
-    Raises: OSError: it cannot be started. subprocess.TimeoutExpired: it reached one of its limits.
+    Raises: OSError: it cannot be started. subprocess.TimeoutExpired: it reached one of its limits, also of output.
     """
     words = [os.path.abspath(command[0]), *command[1:]]
     line = _limited(words, walls, seconds, _TOOL_ADDRESS_SPACE_BYTES, _TOOL_FILE_BYTES)
     pipe = subprocess.PIPE
-    with subprocess.Popen(line, cwd=directory, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        guard = HangGuard(process.pid, seconds)
-        try:
-            while True:
-                try:
-                    said, errors = process.communicate(given, max(0.0, guard.seconds_left()))
-                    break
-                except subprocess.TimeoutExpired:
-                    # The load of the machine must not decide: only what hangs is late.
-                    if guard.is_hung():
-                        raise
-        except BaseException:
-            process.kill()
-            raise
+    with tempfile.TemporaryFile() as source:
+        source.write(given)
+        source.seek(0)
+        with subprocess.Popen(line, cwd=directory, stdin=source, stdout=pipe, stderr=pipe) as process:
+            try:
+                said, errors = _outputs(process, seconds)
+            except BaseException:
+                process.kill()
+                raise
     if process.returncode == -signal.SIGXCPU:
         raise subprocess.TimeoutExpired(line, seconds)
     if process.returncode == CANNOT_START:
         raise OSError(errno.ENOEXEC, errors.decode("utf-8", "replace").strip())
     return subprocess.CompletedProcess(line, process.returncode, said, errors)
+
+
+class _TooMuchOutput(subprocess.TimeoutExpired):
+    def __str__(self) -> str:
+        return f"it writes more than {_MOST_OUTPUT_BYTES:,} bytes"
+
+
+def _outputs(process: subprocess.Popen[bytes], seconds: int) -> tuple[bytes, bytes]:
+    """What a process writes until its end. Raises: subprocess.TimeoutExpired: as `run_confined`."""
+    assert process.stdout is not None and process.stderr is not None
+    said = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    poll = polling(*said)
+    left = set(said)
+    guard = HangGuard(process.pid, seconds)
+    # The load of the machine must not decide: only what hangs is late.
+    while left:
+        if (ready := guard.ready(poll)) is None:
+            raise subprocess.TimeoutExpired(process.args, seconds)
+        for descriptor in ready:
+            if piece := os.read(descriptor, _READ_BYTES):
+                said[descriptor] += piece
+            else:
+                poll.unregister(descriptor)
+                left.discard(descriptor)
+        if sum(map(len, said.values())) > _MOST_OUTPUT_BYTES:
+            raise _TooMuchOutput(process.args, seconds)
+    while process.poll() is None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, guard.seconds_left()))
+        if process.returncode is None and guard.is_hung():
+            raise subprocess.TimeoutExpired(process.args, seconds)
+    out, errors = said.values()
+    return bytes(out), bytes(errors)
 
 
 class BoundedText:

@@ -85,7 +85,7 @@ def named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[st
     """The carried files that `command` names, sorted. Not every file is looked for: a corpus may have one a module."""
     found: set[str] = set()
     for argument in command:
-        for beginning in _BEGINNING.findall(argument):
+        for beginning in set(_BEGINNING.findall(argument)):
             found.update(name for name in carried.get(beginning, ()) if name in argument)
     return sorted(found)
 

@@ -3,11 +3,13 @@
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import hypothesis
 import numpy as np
 from hypothesis import strategies
 
+from mlgo.compiler import process
 from mlgo.compiler.request import CompileResult
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
@@ -75,6 +77,13 @@ class EstimatedCodeTest(unittest.TestCase):
     def test_no_function_is_smaller_than_a_byte(self):
         code = self.estimated(_SAID.format("plain", "Count", 0))(_MODULE.encode(), "m.cpp")
         self.assertEqual([function.size for function in code.functions], [1])
+
+    @mock.patch.object(process, "_MOST_OUTPUT_BYTES", 1 << 20)
+    def test_bitcode_whose_text_fills_the_memory(self):
+        estimated = self.estimated("Function: f")
+        self.opt.write_text("#!/bin/sh\nexec yes\n", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "does not work on optimised bitcode of m: it writes more than 1,048,576"):
+            estimated(b"BC", "m")
 
     def test_what_opt_cannot_do(self):
         refused = "optimised bitcode of m.cpp: opt refuses it: expected top-level entity. Give opt of the LLVM"
