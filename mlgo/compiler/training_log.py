@@ -7,6 +7,7 @@ and a newline. A context (a function) may have no observations. The compiler may
 because X86 allocates tile registers in a separate pass; such neighbours become one context.
 """
 
+import collections
 import dataclasses
 import functools
 import json
@@ -133,7 +134,7 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
         found = tensors[index] if index < len(tensors) - 1 else None
         check(f"feature {index} of {problem.name} is", spec, found, "in this log it is", "absent")
     names = [spec.name for spec in tensors]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    if twice := next((name for name, count in collections.Counter(names).items() if count > 1), None):
         remedy = "rename that output in the model's output_spec.json"
         raise TrainingLogError(at, f"the header names {twice!r} twice", remedy)
     if (default := problem.default_decision_spec) is not None:

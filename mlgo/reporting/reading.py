@@ -3,6 +3,7 @@
 """
 
 import contextlib
+import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -50,20 +51,19 @@ def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None)
 
     Raises: RunError: nothing is recognised there, or what is there cannot be read.
     """
-    place = _place(folder, workspace)
-    found = _recognised(folder, name, place)
-    for inside in _INSIDE:
-        # Of a policy's two measurements in programs, the one in more of them speaks.
-        if not (inside == "programs" and (folder / "all_programs").is_dir()):
-            found += _recognised(folder / inside, name, f"{place}/{inside}")
+    found = _recognised(folder, name, _place(folder, workspace), set())
     if not found:
         wrong = "holds no result that a report can show" if folder.is_dir() else "is not a folder"
         raise RunError(str(folder), wrong, _EXPECTED, ExitCode.USER_ERROR)
     return found
 
 
-def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
+def _recognised(folder: pathlib.Path, name: str, place: str, seen: set[str]) -> list[Record]:
+    """Args: seen: the folders that were read before, to which links may lead."""
     found: list[Record] = []
+    if (real := os.path.realpath(folder)) in seen:
+        return found
+    seen.add(real)
     if _is_run(folder):
         found.append(_run(folder, name, place))
     if (folder / "explanation.json").is_file():
@@ -71,6 +71,10 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
         found.append(Content(Kind.EXPLANATION, name, place, content))
     if (folder / "result.json").is_file() and (result := read_result(folder, name, place)) is not None:
         found.append(result)
+    for inside in _INSIDE:
+        # Of a policy's two measurements in programs, the one in more of them speaks.
+        if (folder / inside).is_dir() and not (inside == "programs" and (folder / "all_programs").is_dir()):
+            found += _recognised(folder / inside, name, f"{place}/{inside}", seen)
     return found
 
 
