@@ -117,7 +117,7 @@ class Results:
 
 def _reproduction(regression: tables.Regression, flags: Sequence[str]) -> str:
     # One line of Markdown, which no name may end.
-    pattern = "".join(re.escape(char) if char.isprintable() else "." for char in regression.module)
+    pattern = "".join(re.escape(char) if char.isprintable() else r"\W" for char in regression.module)
     chosen = " ".join([*flags, f"--module_filter={shlex.quote(f'^{pattern}$')}"])
     return f"./bazelw run //mlgo:evaluate -- {chosen} --output_dir=out/evaluation_of_one"
 
