@@ -204,6 +204,11 @@ class BuildTest(ProjectCase):
         self.assertEqual(linked.read_bytes(), b"new" + elf_of_code(b"kept"))
         with self.assertRaisesRegex(RunError, "libx.a: was removed, and so was gone.o in it"):
             relinker.link(link, {}, (), "program")
+        # An archive that is there, with names that no file can have.
+        self.archive("libx.a", ("../", elf_of_code(b"up")), ("gone.o/", elf_of_code(b"gone")), ("./", b"here"))
+        relinker.parts = Parts(Build([gone, link]), link)
+        linked, _ = relinker.link(link, made, (), "program")
+        self.assertEqual(linked.read_bytes(), elf_of_code(b"up") + b"new" + b"here")
 
     def test_sources_that_a_link_compiles_are_units(self):
         source = self.write("a.c")

@@ -23,8 +23,9 @@ _COMPILED = {
 #: `ar`: the letters of an operation that adds objects, and operation, archive, object.
 _ADDS = re.compile(r"-?(?=\w*[rq])[abciqrsuvDSTUP]+")
 _FEWEST_WORDS = 3
-# Files that a linker writes beside the program, or what it prints, among the parts of -Wl.
-_LINKERS_OUTPUTS = re.compile(r",--?(Map|dependency-file|out-implib)[=,][^,]*|,(-M|--?print-map|--?cref)(?=,|$)")
+# Files that a linker writes beside the program, with their names behind `=` or in the next word; and what it prints.
+_LINKERS_FILE = re.compile(r"--?(?:Map|dependency-file|out-implib)(?P<name>=.*)?")
+_LINKERS_PRINT = re.compile(r"-M|--?print-map|--?cref")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".h++")
 _NO_CODE_LANGUAGES = ("c-header", "c++-header", "objective-c-header", "objective-c++-header")
 
@@ -86,8 +87,7 @@ def understand(record: Record) -> list[Made]:
         return _archives(record)
     if record.exit_code or (record.tool == "ld" and "-o" not in record.words):
         return []
-    cleaned = [_LINKERS_OUTPUTS.sub("", word) if word.startswith("-Wl,") else word for word in record.words]
-    given = list(parse_driver([word for word in cleaned if word != "-Wl"]))
+    given = list(parse_driver(_without_linkers_outputs(record)))
     names = {one.name for one in given}
     if names & _NO_CODE:
         return []
@@ -119,6 +119,30 @@ def understand(record: Record) -> list[Made]:
     paths = tuple(_absolute(record, given[place].words[0]) for place in sources)
     path = _absolute(record, output or "a.out")
     return [Link(record.tool, record.directory, words, path, record.by, record.seconds, paths)]
+
+
+def _without_linkers_outputs(record: Record) -> list[str]:
+    """The words without what has the linker write more than its output; -Xlinker, -Wl or the linker's own."""
+    kept: list[str] = []
+    is_passed = names_file = False
+    for word in record.words:
+        begin = ["-Wl"] if word.startswith("-Wl,") else []
+        if word == "-Xlinker":
+            is_passed = True
+            continue
+        if not (begin or is_passed or record.tool == "ld"):
+            kept.append(word)
+            continue
+        parts = []
+        for part in word.split(",")[1:] if begin else [word]:
+            match = _LINKERS_FILE.fullmatch(part)
+            if not (names_file or match or _LINKERS_PRINT.fullmatch(part)):
+                parts.append(part)
+            names_file = not names_file and match is not None and match["name"] is None
+        if parts:
+            kept += ["-Xlinker", word] if is_passed else [",".join([*begin, *parts])]
+        is_passed = False
+    return kept
 
 
 def _archives(record: Record) -> list[Made]:

@@ -86,8 +86,15 @@ class CommandLineTest(unittest.TestCase):
             ("--gc-sections,-Map,x.map,--cref,-z,now", ["-Wl,--gc-sections,-z,now"]),
             ("--dependency-file=d,-M", []),
             ("--Map=x,--no-undefined,--print-map", ["-Wl,--no-undefined"]),
+            ("-Map -Wl,x.map -Wl,-z -Wl,now", ["-Wl,-z", "-Wl,now"]),
+            ("-z,now -Xlinker -Map -Xlinker x.map -Xlinker --cref", ["-Wl,-z,now"]),
+            ("-z,now -Xlinker -Map=a,b -Xlinker -O1 b.o", ["-Wl,-z,now", "-Xlinker", "-O1", "b.o"]),
         ):
             self.assertEqual(self.link(f"a.o -Wl,{text}").words, ("a.o", *kept))
+        for text in ("-Map x.map", "--Map=x.map", "-Map -M", "-M --cref", "--dependency-file x"):
+            found = self.link(f"a.o {text} -z now -o b", tool="ld")
+            self.assertEqual((found.output, found.words), ("/p/b", ("a.o", "-z", "now")), text)
+        found = self.link("a.o lib/libx.a -ly -Wl,-Map=x.map -shared -o libz.so")
         self.assertEqual((found.sources, self.link("a.o").output), ((), "/p/a.out"))
         self.assertEqual(self.link("a.c b.o -o prog").sources, ("/p/a.c",))
         self.assertEqual(self.link("-r a.o -o b.o", tool="ld").output, "/p/b.o")

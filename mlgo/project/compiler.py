@@ -14,6 +14,8 @@ from mlgo.run.regular_file import open_regular
 
 #: Links by lld as GNU ld would, which takes version scripts that name absent symbols.
 LLD = ("-fuse-ld=lld", "-Wl,--undefined-version")
+# Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
+_LONGEST_COMMAND = 100_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Compiler:
     def command(self, tool: str, config: pathlib.Path, flags: Iterable[str], *words: str) -> list[str]:
         """A command of clang with `flags` before its own words, from a configuration file written to `config`."""
         write_lines(config, flags)
-        return [self.tool(tool), f"--config={config}", *words]
+        return shortened([self.tool(tool), f"--config={config}", *words], config.with_suffix(".response"))
 
     def digest(self) -> str | None:
         """sha256 of what clang is made of: of its provenance, or of the program where that is absent."""
@@ -72,6 +74,18 @@ def digest_of_open(file: IO[bytes]) -> str:
     while part := file.read(1 << 20):
         digest.update(part)
     return digest.hexdigest()
+
+
+def shortened(command: list[str], path: pathlib.Path) -> list[str]:
+    """A command, with its words in a response file at `path` where there are too many for a command line."""
+    is_long = sum(len(os.fsencode(word)) for word in command) > _LONGEST_COMMAND
+    return [command[0], response(path, command[1:])] if is_long else command
+
+
+def response(path: pathlib.Path, words: Iterable[str]) -> str:
+    """Writes a response file; the word that stands for it."""
+    write_lines(path, map(quoted, words))
+    return f"@{path}"
 
 
 def write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:

@@ -74,6 +74,11 @@ class CompilingTest(ProjectCase):
         self.compile(self.source("source\n", "-DX"), "-flag")
         self.assertEqual(self.runs(), 4)
 
+    def test_a_command_that_is_too_long_for_linux(self):
+        self.program("prefix/bin/clang", FAKE.replace("config=", 'eval set -- $(cat "${1#@}")\nconfig=', 1))
+        made = self.compile(self.source("source\n", f"-DX={'é' * 70_000}"), "-flag")
+        self.assertEqual(made.object.read_text(), "source\nheader\n-flag\n")
+
     def test_files_that_changed_after_the_build(self):
         unit, gone = self.source("source\n"), str(self.folder / "gone.h")
         built = self.write("a.o", "built")

@@ -20,7 +20,7 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, parse_json, read_json, write_atomically
 from mlgo.run.regular_file import read_file, read_regular
 
-_RECORDS, _RECORDING = "records.", "recording.json"
+_RECORDS, _RECORDING, _REMOVED = "records.", "recording.json", "removed"
 _FORMAT = 1
 # Of a link.txt.
 _MOST_BYTES = 64 << 20
@@ -77,9 +77,7 @@ def _keep(cache: pathlib.Path, records: pathlib.Path, total: Callable[[float, fl
     Returns: the number of commands that made something, and that of records that are cut off.
     """
     found, broken = read_records(records)
-    made = with_kept_objects(
-        [each for one in found for each in understand(one)], records / "objects", cache / "removed"
-    )
+    made = with_kept_objects([each for one in found for each in understand(one)], records / "objects", cache / _REMOVED)
     kept = _read(cache)
     _write(cache, kept, made, total(kept.get("build_seconds", 0.0), sum(one.seconds for one in found)))
     shutil.rmtree(records, ignore_errors=True)
@@ -125,6 +123,13 @@ def _write(cache: pathlib.Path, kept: Mapping[str, Any], made: Sequence[Made], s
     changed = {**kept.get("changed", {}), **times}
     content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds, "changed": changed}
     write_atomically(cache / _RECORDING, encode_json(content))
+    named = {word for entry in commands for word in entry.get("words", ())}
+    for folder, _, names in os.walk(cache / _REMOVED, topdown=False):
+        for name in names:
+            if os.path.join(folder, name) not in named:
+                os.unlink(os.path.join(folder, name))
+        if not os.listdir(folder):
+            os.rmdir(folder)
 
 
 def time_of(path: str) -> int | None:

@@ -8,7 +8,7 @@ import unittest
 from typing import Any
 
 from mlgo.project.command_line import Compile, Link
-from mlgo.project.recorded import commands_of, with_kept_objects
+from mlgo.project.recorded import adopt, commands_of, read, with_kept_objects
 from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
@@ -49,6 +49,24 @@ class StatedBuildTest(ProjectCase):
             made = with_kept_objects([unit, link], kept, own)
             self.assertEqual(made, [unit, dataclasses.replace(link, words=(copy, *link.words[1:]))])
             self.assertEqual(pathlib.Path(copy).read_text(), "object")
+
+    def test_objects_that_no_link_has_any_more_are_deleted(self):
+        cache = self.folder / "cache"
+        for number in (1, 2):
+            gone = f"{self.folder}/absent/{number}/gone.o"
+            records = cache / f"records.{number}"
+            kept = self.write(f"cache/records.{number}/objects{gone}", "object")
+            words = (gone, "-o", "program")
+            texts = ["mlgo-record-1", "clang", str(self.folder), str(len(words)), *words]
+            texts += ["done", "0", "clang", "", "end"]
+            self.write(f"cache/records.{number}/1", "".join(f"{text}\0" for text in texts))
+            adopt(cache)
+            self.assertFalse(os.path.exists(kept) or records.exists())
+            (link,) = read(cache, "smaller").commands
+            assert isinstance(link, Link)
+            self.assertEqual(link.words, (f"{cache}/removed{gone}",))
+            self.assertEqual([str(one) for one in cache.rglob("*.o")], list(link.words))
+        self.assertFalse((cache / f"removed{self.folder}/absent/1").exists())
 
     def test_commands_that_no_program_can_be_given(self):
         words = ["cc", "-c", "a.c", "-o", "a.o"]

@@ -12,15 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from mlgo.project import steps
 from mlgo.project.build import Build, is_archive, linked_inputs
 from mlgo.project.command_line import Compile, Link, compiles_of, last_level, without_language
-from mlgo.project.compiler import LLD, Compiler, quoted, write_lines
+from mlgo.project.compiler import LLD, Compiler, response, shortened
 from mlgo.project.compiling import Compiled, Units
 from mlgo.project.rows import makes_code
 from mlgo.project.steps import Budget, Progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import beginning_of
 
-# Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
-_LONGEST_COMMAND = 100_000
 # A symbol in objects of gcc's -flto that hold no machine code.
 _GCC_LTO = b"__gnu_lto_slim"
 _OPENMP = "-fopenmp"
@@ -200,10 +198,9 @@ class Relinker:
         words += ["-o", str(output)]
         if link.tool == "ld":
             command = [shutil.which("ld") or self._compiler.tool("ld.lld"), *words]
+            command = shortened(command, self._folder / "link.response")
         else:
             command = self._compiler.command(link.tool, self._folder / "link.cfg", flags, *words)
-        if sum(map(len, command)) > _LONGEST_COMMAND:
-            command = [command[0], _response(output.with_name(f"{output.name}.response"), command[1:])]
         ended = steps.run(command, link.directory)
         if ended.code or not output.is_file():
             raise _left_out(f"linking {os.path.basename(link.output)}", ended.reason)
@@ -243,14 +240,15 @@ class Relinker:
         archive = self._unique(os.path.basename(path))
         files = []
         for number, (name, content) in enumerate(new):
-            file = archive.parent / str(number) / name
+            # `..` and the like are names of no file.
+            file = archive.parent / str(number) / (name if name.strip(".") else "member")
             file.parent.mkdir()
             if isinstance(content, bytes):
                 file.write_bytes(content)
             else:
                 os.symlink(content, file)
             files.append(str(file))
-        members = _response(archive.with_name("members"), files)
+        members = response(archive.with_name("members"), files)
         for command in (("llvm-ar", "qcS", str(archive), members), ("llvm-ranlib", str(archive))):
             ended = steps.run([self._compiler.tool(command[0]), *command[1:]], str(archive.parent))
             if ended.code:
@@ -267,12 +265,6 @@ class Relinker:
 
 def _left_out(subject: str, wrong: str) -> RunError:
     return RunError(subject, wrong, "This row is left out")
-
-
-def _response(path: pathlib.Path, words: Sequence[str]) -> str:
-    """Writes a response file; the word that stands for it."""
-    write_lines(path, map(quoted, words))
-    return f"@{path}"
 
 
 def _why_refused(made: Compile) -> str:
