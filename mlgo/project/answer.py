@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 
 from mlgo.project import artefact, counting, goal, page, recorded
-from mlgo.project.build import Build, Program, built_name, choose, is_question, own_libraries, programs_of
+from mlgo.project.build import UNSEEN, Build, Program, built_name, choose, is_question, own_libraries, programs_of
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import OBJECTS, Units
 from mlgo.project.estimate import Estimate
@@ -69,7 +69,7 @@ def give(
     if not parts.units:
         name, reason = next(iter(parts.others.items()), ("its link", "names no object"))
         wrong = f"has no unit that clang can compile again; the first: {os.path.basename(name)}: {reason}"
-        remedy = _REMEDIES.get(reason, _CLEAN)
+        remedy = _REMEDIES.get(reason, _CLEAN if build.units else UNSEEN)
         raise RunError(program.link.output, wrong, remedy, ExitCode.NOTHING_PRODUCED)
     scratch = cache / "scratch"
     asked = _goal(compiler, flags, program, parts, runs, profiled, cache)

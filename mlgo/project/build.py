@@ -26,6 +26,13 @@ _TRIALS = re.compile(
     r"\w*(?<!la)(?<!fas)tests?|testing|testsuite|fuzz(ing|ers?)?|bench(marks?)?|(example|sample|demo)s?|debug"
 )
 _WRITES_PROFILES = ("-fprofile-generate", "-fprofile-instr-generate", "-fcs-profile-generate", "--coverage")
+#: What to do after a build of which no compile was recorded.
+UNSEEN = (
+    "If it had nothing to do, clean first. Several commands need a shell: mlgo smaller -- sh -c './configure && make'."
+    " If its folder was configured with another compiler, configure a new one behind `mlgo smaller --`. Compilers for"
+    " other machines (arm-none-eabi-gcc), below Bazel, Nix, tup, sudo or a container, or inside a program such as zig,"
+    " are not seen: build without these, or give --compile_commands="
+)
 # What a build may remove after the link.
 _REMOVED = (".o", ".a", ".lo", ".obj")
 
@@ -269,13 +276,7 @@ def choose(programs: Sequence[Program], wanted: str | None, units: int) -> Progr
     Raises: RunError: there is none, or `wanted` means none or several.
     """
     if not programs:
-        wrong = "compiled nothing that mlgo saw"
-        remedy = (
-            "If it had nothing to do, clean first. Several commands need a shell: mlgo smaller -- sh -c './configure &&"
-            " make'. If its folder was configured with another compiler, configure a new one behind `mlgo smaller --`."
-            " Compilers below Bazel, Nix, sudo or a container, or inside a program such as zig, are not seen: build"
-            " without these, or give --compile_commands="
-        )
+        wrong, remedy = "compiled nothing that mlgo saw", UNSEEN
         if units:
             wrong = f"compiled {units} {'unit' if units == 1 else 'units'}, and linked no program or shared library"
             remedy = "Build one too; clean first if one was there already"

@@ -55,6 +55,8 @@ def run(arguments: Sequence[str], prefix: pathlib.Path) -> int:
         except OSError as error:
             wrong = f"cannot be entered: {error.strerror}"
             raise RunError(f"--directory={flags.directory}", wrong, "Name the folder of the project") from error
+    if recording.is_hermetic(command):
+        _say(f"{command[0]} checks what its compilers read, so they are not replaced: it builds as without mlgo")
     if flags.verb == "build":
         return _build(compiler, flags, command)
     return _ask(compiler, flags, command)

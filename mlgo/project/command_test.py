@@ -48,6 +48,15 @@ class CommandTest(ProjectCase):
         self.assertEqual(code, 10, text)
         self.assertIn("compiled nothing that mlgo saw", text)
 
+    def test_a_build_that_checks_what_its_compilers_read(self):
+        bazel = str(self.program("bin/bazel", "printenv CC LD_PRELOAD MLGO_LINKS; exit 3"))
+        self.write("mlgo/mlgo.cfg")
+        self.write("mlgo/mlgo.json", '{"format": 1, "sources": {}}')
+        for verb in ("smaller", "build"):
+            code, text = self.said(verb, "--", bazel, "build")
+            self.assertEqual(code, 3)
+            self.assertIn("bazel checks what its compilers read, so they are not replaced: it builds as without", text)
+
     def test_a_build_that_makes_nothing_after_one_that_did(self):
         archive = {"kind": "Archive", "output": "/x.a", "members": []}
         content = {"format": 1, "commands": [archive], "build_seconds": 1.0, "changed": {}}

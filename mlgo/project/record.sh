@@ -67,7 +67,8 @@ ld' '* | ar' '* | *' -fuse-ld='* | *' --ld-path='* | *' -fno-lto '*) ;;
     case $begin in BC*) lto=yes ;; esac
     ;;
 esac
-[ -z "$lto" ] || lto="--start-no-unused-arguments ${MLGO_LLD-} --end-no-unused-arguments"
+by_lld="--start-no-unused-arguments ${MLGO_LLD-} --end-no-unused-arguments"
+[ -z "$lto" ] || lto=$by_lld
 # Objects that a link is given by their paths are kept: rustc and others remove what they made themselves.
 keep_objects() {
     for word; do
@@ -161,6 +162,16 @@ run_as_gcc_would() {
         -e "s/.*error: unknown argument:\{0,1\} '\(-[^']*\)'.*/\1/p" \
         -e "s/.*error: unsupported argument '\([0-9]*\)' to option '-flto='.*/-flto=\1/p")
     more=
+    # An archive, a library or a response file may have objects of -flto too.
+    case "$lto $* " in *-start-no-unused* | *' -c '* | *' -S '* | *' -fuse-ld='* | *' --ld-path='*) ;;
+    *)
+        if LC_ALL=C "$MLGO_BIN/$tool" "$@" 2>&1 </dev/null | grep -q 'file format not recognized'; then
+            lto=$by_lld
+            ! run_without_unknown "$@" || return 0
+            lto=
+        fi
+        ;;
+    esac
     if [ -n "$unknown" ] && run_without_unknown "$@"; then
         return
     fi

@@ -41,8 +41,10 @@ _OF_LLVM = re.compile(r"(?P<tool>llvm-(?:ar|nm|profdata|ranlib))(?:-\d+)?")
 _STRICT_GCC = 14
 _OPENMP = "libomp.so"
 _STARTED_COMPILERS = "started_compilers.so"
-#: As in started_compilers.c.
-_HERMETIC = ("bazel", "bazelisk", "buck2", "nix", "nix-build")
+#: Builds that check what their compilers read, as in started_compilers.c: they start as without `mlgo`.
+_HERMETIC = ("bazel", "bazelisk", "buck2", "nix", "nix-build", "tup")
+#: What started_compilers.c gives back to them: CC as MLGO_WAS_CC=CC=gcc.
+_GIVEN_BACK = ("CC", "CXX", "LD_PRELOAD")
 _BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
 _BEFORE, _AGAIN, _OF_VARIABLE = "before", "again", "folders"
 #: Variables with folders for a compiler -> the option that stands for each; what is searched after -I and -isystem.
@@ -74,6 +76,11 @@ def is_for_another_machine(command: Sequence[str], machine: str) -> bool:
     """Whether the command of a build names a host that is not `machine`, such as "x86_64"."""
     hosts = [match["host"] for word in command for match in _HOST.finditer(word)]
     return any(host not in (machine, {"x86_64": "amd64"}.get(machine)) for host in hosts)
+
+
+def is_hermetic(command: Sequence[str]) -> bool:
+    """Whether a build checks what its compilers read, so that they are not replaced."""
+    return os.path.basename((*command, "")[0]) in _HERMETIC
 
 
 def compiler_place(words: Sequence[str]) -> int | None:
@@ -144,9 +151,12 @@ def environment_of(
     Args: links: folder of `make_links`. records: folder for records; None: none are written. config: file that each
       compile and link gets as --config=; None: none. command: the build.
     """
+    if is_hermetic(command):
+        return dict(environment)
     path = os.pathsep.join(one for one in environment.get("PATH", os.defpath).split(os.pathsep) if one != str(links))
     made = {
         **environment,
+        **{f"MLGO_WAS_{name}": f"{name}={environment[name]}" for name in _GIVEN_BACK if name in environment},
         "PATH": f"{links}{os.pathsep}{path}",
         "MLGO_BIN": str(compiler.bin),
         "MLGO_PATH": path,
@@ -159,7 +169,7 @@ def environment_of(
     library = str(compiler.recorders / _STARTED_COMPILERS)
     # The loader takes blanks and colons for the ends of names.
     is_loaded = os.path.exists(library) and not re.search(r"[\s:]", library)
-    if is_loaded and os.path.basename((*command, "")[0]) not in _HERMETIC:
+    if is_loaded:
         made["LD_PRELOAD"] = ":".join(filter(None, (library, environment.get("LD_PRELOAD"))))
     for variable in ("MLGO_NESTED", "MLGO_ASKED", "MLGO_LENIENT", "MLGO_NO_OPENMP"):
         made.pop(variable, None)

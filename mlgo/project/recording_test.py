@@ -47,7 +47,8 @@ class RecordingTest(ProjectCase):
         spaced = Compiler(self.folder / "a b")
         self.write("a b/lib/mlgo/record/started_compilers.so")
         self.assertNotIn("LD_PRELOAD", environment_of(spaced, self.links, {}))
-        self.assertNotIn("LD_PRELOAD", environment_of(self.compiler, self.links, {}, command=("/b/bazel", "build")))
+        self.assertEqual(made["MLGO_WAS_LD_PRELOAD"], "LD_PRELOAD=/x.so")
+        self.assertEqual(self.environment(given, command=("/b/bazel", "build")), given)
 
     def test_a_compiler_that_is_no_command(self):
         with self.assertRaisesRegex(RunError, "CC='gcc: is not a command: No closing quotation. Quote it"):

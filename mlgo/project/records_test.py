@@ -318,6 +318,19 @@ class RecordsTest(ProjectCase):
         said = self.run_tool("gcc", "--fail", "-flto", "-o", "p")[0].splitlines()
         self.assertEqual(said[-1], "gcc: --fail -flto -o p")
 
+    def test_a_library_with_objects_of_lto_is_linked_by_the_linker_of_clang(self):
+        text = 'case $* in *-fuse-ld=lld*) echo "$*" ;; *) echo "x.a: file format not recognized" >&2; exit 1 ;; esac\n'
+        self.program("bin/clang", text)
+        words = "a.o x.a -o p"
+        lld = "--start-no-unused-arguments -fuse-ld=lld -Wl,--other --end-no-unused-arguments"
+        self.assertEqual(self.run_tool("gcc", *words.split())[0], f"{lld} {words}\n")
+        (record,) = self.read()
+        self.assertEqual((record.by, " ".join(record.words)), ("clang", f"{lld} {words}"))
+        # Another linker of the build's, and a compile.
+        for words in ("a.o x.a -fuse-ld=bfd -o p", "-c a.c"):
+            self.run_tool("gcc", *words.split())
+            self.assertEqual(self.read()[-1].by, "other")
+
     def test_parallel_compiles(self):
         script = "for i in 1 2 3 4 5 6 7 8 9 10; do gcc -c $i.c & done; wait"
         path, clang = f"{self.links}:{self.path}", str(self.folder / "bin")

@@ -88,11 +88,11 @@ static int startsCompilers(const char *Base) {
   return isOneOf(Base, Names) || beginsWith(Base, "python");
 }
 
-// Builds that compare what their compilers read with a list of folders: nothing
-// is replaced in them.
+// Builds that compare what their compilers read with a list of files: they
+// start as without `mlgo`.
 static int isHermetic(const char *Base) {
   static const char *const Names[] = {"bazel", "bazelisk",  "buck2",
-                                      "nix",   "nix-build", NULL};
+                                      "nix",   "nix-build", "tup", NULL};
   return isOneOf(Base, Names);
 }
 
@@ -142,6 +142,34 @@ static const char *onPath(const char *Name, char Found[PATH_MAX]) {
   }
 }
 
+// The variables without those of `mlgo`: recording.py keeps what CC and others
+// were as MLGO_WAS_CC.
+static void restore(char *const *Variables, char **Next, char *Search,
+                    size_t Size) {
+  const char *Links = valueOf(Variables, "MLGO_LINKS");
+  for (char *const *Variable = Variables; *Variable; ++Variable) {
+    const char *Place = strstr(*Variable, Links);
+    if (beginsWith(*Variable, "MLGO_"))
+      continue;
+    if (beginsWith(*Variable, "PATH=") && Place) {
+      const char *Rest = Place + strlen(Links);
+      const int IsLast = !*Rest && Place[-1] == ':';
+      snprintf(Search, Size, "%.*s%s", (int)(Place - *Variable) - IsLast,
+               *Variable, Rest + (*Rest == ':'));
+      *Next++ = Search;
+    } else if (beginsWith(*Variable, "LD_PRELOAD=") ||
+               strstr(*Variable, "/lib/mlgo/record/")) {
+      char Was[ASKED_SIZE];
+      snprintf(Was, ASKED_SIZE, "MLGO_WAS_%.*s",
+               (int)strcspn(*Variable, "="), *Variable);
+      if (valueOf(Variables, Was))
+        *Next++ = (char *)valueOf(Variables, Was);
+    } else
+      *Next++ = *Variable;
+  }
+  *Next = NULL;
+}
+
 // Whether something else is started, which Result, Search and Variables of it
 // describe. All on the stack: between vfork and the start of a program nothing
 // may be allocated.
@@ -154,10 +182,7 @@ static int change(const char *Path, char *const *Variables, struct Start *Start,
   char **Next = Result;
   Start->Path = Path;
   if (isHermetic(Base) && valueOf(Variables, "MLGO_LINKS")) {
-    for (; *Variables; ++Variables)
-      if (!beginsWith(*Variables, "LD_PRELOAD="))
-        *Next++ = *Variables;
-    *Next = NULL;
+    restore(Variables, Next, Search, Size);
     return 1;
   }
   const int IsCleared = KeptCount && !valueOf(Variables, "MLGO_LINKS") &&

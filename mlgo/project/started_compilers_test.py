@@ -93,7 +93,14 @@ class StartedCompilersTest(ProjectCase):
         self.assertEqual(self.run_command("env", "-i", "printenv"), "")
         shutil.copy("/usr/bin/env", self.folder / "bazel")
         self.assertEqual(self.run_command("env", str(self.folder / "bazel"), gcc, "-c"), "-c")
-        self.assertNotIn("LD_PRELOAD", self.run_command("env", str(self.folder / "bazel")))
+        # They have the variables of the user.
+        links = self.folder / "links"
+        own = {"CC": "/prefix/lib/mlgo/record/clang -m64", "CXX": "/prefix/lib/mlgo/record/clang++"}
+        for path in (f"{links}:/bin:/usr/bin", f"/bin:{links}:/usr/bin", f"/bin:/usr/bin:{links}"):
+            said = self.run_command("env", str(self.folder / "bazel"), **own, PATH=path, MLGO_WAS_CC="CC=gcc -m64")
+            self.assertEqual(sorted(said.splitlines()), ["CC=gcc -m64", "PATH=/bin:/usr/bin"], path)
+        said = self.run_command("env", str(self.folder / "bazel"), CC="clang-16", MLGO_WAS_CC="CC=gcc")
+        self.assertEqual(sorted(said.splitlines()), ["CC=clang-16", "PATH=/usr/bin:/bin"])
 
     def test_archivers_that_lead_to_those_of_clang(self):
         prefix = Compiler(self.folder / "prefix")
