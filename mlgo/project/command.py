@@ -137,7 +137,7 @@ def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) 
     with artefact.locked(cache):
         recorded.adopt(cache)
         if flags.compile_commands:
-            recorded.state(cache, flags.compile_commands, flags.link, _say)
+            recorded.state(compiler, cache, flags.compile_commands, flags.link, _say)
         code = recorded.record(compiler, cache, command, _say) if command else 0
         if code:
             _say(f"the build ended with exit code {code}; `mlgo {flags.verb}` alone measures what it linked")

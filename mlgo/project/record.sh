@@ -160,6 +160,7 @@ checked_by_other() {
 run_as_gcc_would() {
     unknown=$("$MLGO_BIN/$tool" '-###' "$@" 2>&1 </dev/null | sed -n \
         -e "s/.*error: unknown argument:\{0,1\} '\(-[^']*\)'.*/\1/p" \
+        -e "s/.*error: unsupported option '\(-pass-exit-codes\)'.*/\1/p" \
         -e "s/.*error: unsupported argument '\([0-9]*\)' to option '-flto='.*/-flto=\1/p")
     more=
     # An archive, a library or a response file may have objects of -flto too.
@@ -205,7 +206,7 @@ $word
                 ;;
             -f*charset* | -f*exceptions* | -ffixed-* | -fcall-* | -fplugin* | -f*struct* | -fhard* | -fstrub*) return 1 ;;
             -fopenacc* | -fgnu-tm | -fsignaling-nans | -fsingle-precision-constant | -f*underscor*) return 1 ;;
-            -f* | -m*-split-unaligned-* | -mstringop-strategy=* | -minline-*-stringops* | -mbranch-cost=*)
+            -f* | -m*-split-unaligned-* | -mstringop-strategy=* | -minline-*-stringops* | -mbranch-cost=* | -pass-exit-codes)
                 dropped="$dropped $word"
                 continue
                 ;;

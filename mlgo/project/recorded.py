@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mlgo.corpus.extraction.quoting import expand_response_files, read_entry, response_file_reader, split_shell
-from mlgo.project import recording
+from mlgo.corpus.options.driver import parse_driver
+from mlgo.project import recording, steps
 from mlgo.project.command_line import Archive, Compile, Header, Link, Made, understand
-from mlgo.project.compiler import Compiler
+from mlgo.project.compiler import Compiler, shortened
 from mlgo.project.recording import Record, compiler_place, read_records
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, parse_json, read_json, write_atomically
@@ -25,6 +27,13 @@ _FORMAT = 1
 # Of a link.txt.
 _MOST_BYTES = 64 << 20
 _NO_LINK = "Configure the folder again, or add --link=..."
+_OPTION = re.compile("-[fmp]")
+# As in record.sh: what changes the meaning of a program stays, and clang refuses it.
+_UNKNOWN = re.compile(
+    r"(?:unknown argument:?|unsupported option) '(-(?:f(?!.*(?:charset|exceptions|struct|underscor)|fixed-|call-|plugin"
+    r"|hard|strub|openacc|gnu-tm|signaling-nans|single-precision-constant)|mstringop-strategy=|minline-.*-stringops"
+    r"|mbranch-cost=|pass-exit-codes)[^']*)'"
+)
 # Between the commands of a line of a shell.
 _ENDS = ("&&", "||", ";")
 _KINDS: Mapping[str, Callable[..., Made]] = {kind.__name__: kind for kind in (Archive, Compile, Header, Link)}
@@ -105,13 +114,33 @@ def with_kept_objects(made: Sequence[Made], kept: pathlib.Path, folder: pathlib.
     ]
 
 
-def state(cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]) -> None:
+def state(
+    compiler: Compiler, cache: pathlib.Path, database: pathlib.Path, links: Sequence[str], say: Callable[[str], None]
+) -> None:
     """Keeps what a compile_commands.json says, in the place of what is known of builds before."""
     made, others = commands_of(database, links)
+    made = _without_unknown(compiler, cache, made)
     if others:
         name, why = min(others.items())
         say(f"{len(others)} commands are passed over; the first: {os.path.basename(name)} {why}")
     _write(cache, {}, made, 0.0)
+
+
+def _without_unknown(compiler: Compiler, cache: pathlib.Path, made: Sequence[Made]) -> list[Made]:
+    """The commands without options of optimisation that only gcc knows; record.sh leaves them out of builds it sees."""
+    given = {one: list(parse_driver(one.words)) for one in made if isinstance(one, (Compile, Link))}
+    single = {option.words for options in given.values() for option in options if _OPTION.match(option.words[0])}
+    asked = sorted(words[0] for words in single if len(words) == 1)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".options.") as folder:
+        command = [compiler.tool("clang"), "-###", "-x", "c", "-c", os.devnull, *asked]
+        said = steps.run(shortened(command, pathlib.Path(folder, "response")), folder).messages
+    unknown = {(word,) for word in _UNKNOWN.findall(said)}
+    return [
+        dataclasses.replace(one, words=tuple(word for o in given[one] if o.words not in unknown for word in o.words))
+        if one in given
+        else one
+        for one in made
+    ]
 
 
 def _write(cache: pathlib.Path, kept: Mapping[str, Any], made: Sequence[Made], seconds: float) -> None:

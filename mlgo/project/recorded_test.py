@@ -8,7 +8,7 @@ import unittest
 from typing import Any
 
 from mlgo.project.command_line import Compile, Link
-from mlgo.project.recorded import adopt, commands_of, read, with_kept_objects
+from mlgo.project.recorded import adopt, commands_of, read, state, with_kept_objects
 from mlgo.project.testing.project_case import ProjectCase
 from mlgo.run.exit_codes import RunError
 
@@ -84,6 +84,19 @@ class StatedBuildTest(ProjectCase):
         self.assertEqual(others["entry 2"], "a word of a command holds what none can hold: '-DX=\\x00'")
         self.assertEqual(others["entry 4"], "its `directory` holds what no name of a file can hold")
         self.assertEqual(len(others), len(odd))
+
+    def test_options_that_only_gcc_has(self):
+        unknown = "-fno-canonical-system-headers -fipa-pta -fcall-used-rax -fwide-exec-charset=x --other".split()
+        said = [*(f"clang: error: unknown argument: '{word}'" for word in unknown)]
+        said.append("clang: error: unsupported option '-pass-exit-codes'")
+        compiler = self.installed(f'printf "%s" "{chr(10).join(said)}" >&2; exit 1')
+        words = ["-fipa-pta", "-DX=-fipa-pta", "-Xclang", "-fipa-pta", "-fcall-used-rax", "-fwide-exec-charset=x"]
+        arguments = ["cc", "-fno-canonical-system-headers", *words, "-c", "a.c"]
+        self.database.write_text(json.dumps([{"directory": ".", "arguments": arguments, "file": "a.c"}]))
+        state(compiler, self.folder, self.database, ["cc -fipa-pta -pass-exit-codes a.o -o p"], self.fail)
+        unit, link = read(self.folder, "smaller").commands
+        assert isinstance(unit, Compile) and isinstance(link, Link)
+        self.assertEqual((unit.words, link.words), ((*words[1:], "a.c"), ("a.o",)))
 
     def test_link_txt_of_cmake(self):
         self.write("lib/CMakeFiles/x.dir/link.txt", "/usr/bin/c++ -shared -o libx.so a.o\n/usr/bin/ranlib libx.so\n")

@@ -20,6 +20,7 @@ GCC_OPTIONS = """#!/bin/sh
 for word; do
     case $word in
     -fipa-pta) echo "clang: error: unknown argument '$word'; did you mean '-fno-pta'?" >&2; failed=yes ;;
+    -pass-exit-codes) echo "clang: error: unsupported option '$word'" >&2; failed=yes ;;
     -fcall-used-rax) echo "clang: error: unknown argument: '$word'" >&2; failed=yes ;;
     --fail-too) failed=yes ;;
     -flto=4) echo "clang: error: unsupported argument '4' to option '-flto='" >&2; failed=yes ;;
@@ -221,6 +222,7 @@ class RecordsTest(ProjectCase):
         (record,) = self.read()
         self.assertEqual((record.by, record.exit_code), ("clang", 0))
         self.assertEqual(record.words, (*lld.split(), "-O2", "-flto", "-c", "a b.c"))
+        self.assertEqual(self.run_tool("gcc", "-pass-exit-codes", "a.o", "-o", "p")[0], "clang: a.o -o p\n")
         # What changes the meaning of a program is not.
         self.assertEqual(self.run_tool("gcc", *words)[0].splitlines()[-1], f"gcc: {' '.join(words)}")
         self.assertEqual(self.read()[-1].by, "other")
