@@ -18,7 +18,7 @@ from mlgo.project.goal import Goal, Result
 from mlgo.project.measuring import Measuring, rows_not_tried
 from mlgo.project.precompiled import headers_of, reads_precompiled_header
 from mlgo.project.profile import Profiler
-from mlgo.project.relinking import FOLDER_REMOVED, REMOVED, SOURCE_REMOVED, Parts, Relinker
+from mlgo.project.relinking import FOLDER_REMOVED, NOT_RECORDED, REMOVED, SOURCE_REMOVED, Parts, Relinker
 from mlgo.project.rows import faster_rows
 from mlgo.project.size import has_brotli
 from mlgo.project.steps import Allowance
@@ -69,7 +69,7 @@ def give(
     if not parts.units:
         name, reason = next(iter(parts.others.items()), ("its link", "names no object"))
         wrong = f"has no unit that clang can compile again; the first: {os.path.basename(name)}: {reason}"
-        remedy = _REMEDIES.get(reason, _CLEAN if build.units else UNSEEN)
+        remedy = UNSEEN if reason == NOT_RECORDED and not build.units else _REMEDIES.get(reason, _CLEAN)
         raise RunError(program.link.output, wrong, remedy, ExitCode.NOTHING_PRODUCED)
     scratch = cache / "scratch"
     asked = _goal(compiler, flags, program, parts, runs, profiled, cache)

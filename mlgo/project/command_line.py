@@ -26,6 +26,8 @@ _FEWEST_WORDS = 3
 # Files that a linker writes beside the program, with their names behind `=` or in the next word; and what it prints.
 _LINKERS_FILE = re.compile(r"--?(?:Map|dependency-file|out-implib)(?P<name>=.*)?")
 _LINKERS_PRINT = re.compile(r"-M|--?print-map|--?cref")
+# A source that is not kept.
+_READ_ONCE = re.compile(r"-|/dev/stdin|/dev/fd/.*")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".h++")
 _NO_CODE_LANGUAGES = ("c-header", "c++-header", "objective-c-header", "objective-c++-header")
 
@@ -109,7 +111,7 @@ def understand(record: Record) -> list[Made]:
             record.seconds / len(texts),
         )
         for text in texts
-        if text != "-"
+        if not _READ_ONCE.fullmatch(text)
     ]
     if "-c" in names:
         own, seconds = (output if len(sources) == 1 else None), record.seconds / max(1, len(sources))
@@ -198,7 +200,9 @@ def _inputs(given: Sequence[GivenWord]) -> dict[int, bool | str | None]:
     for place, one in enumerate(given):
         if one.name == "-x":
             language = None if one.value == "none" else one.value
-        elif one.name == "" and one.words[0] != "-":
+        elif _READ_ONCE.fullmatch(one.words[0]):
+            found[place] = "header"
+        elif one.name == "":
             suffix = os.path.splitext(one.words[0])[1]
             if language in _NO_CODE_LANGUAGES or (language is None and suffix in _HEADERS):
                 found[place] = "header"
@@ -206,8 +210,6 @@ def _inputs(given: Sequence[GivenWord]) -> dict[int, bool | str | None]:
                 found[place] = not language.startswith("assembler")
             else:
                 found[place] = _COMPILED.get(suffix)
-        elif one.words[0] == "-":
-            found[place] = "header"  # A source that is not kept.
         elif one.name.startswith("-l") or (one.name == "-Wl," and _has_objects(one.words[0].split(","))):
             found[place] = None
     return found

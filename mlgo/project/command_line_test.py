@@ -57,7 +57,8 @@ class CommandLineTest(unittest.TestCase):
     def test_what_makes_no_object(self):
         for words in ("-E a.c", "-fsyntax-only -x c++-header a.h", "--version", "-M a.c"):
             self.assertEqual(commands(words), [], words)
-        self.assertEqual(commands("-c - -x c"), [])
+        for source in ("-", "/dev/stdin", "/dev/fd/63"):
+            self.assertEqual(commands(f"-x c -c {source} -o a.o"), [], source)
         self.assertEqual(commands("-c a.c", code=1), [])
 
     def test_precompiled_headers(self):

@@ -57,6 +57,13 @@ class CommandTest(ProjectCase):
             self.assertEqual(code, 3)
             self.assertIn("bazel checks what its compilers read, so they are not replaced: it builds as without", text)
 
+    def test_a_build_that_removes_the_folder_of_mlgo(self):
+        for end, expected in (("true", 2), ("exit 7", 7)):
+            code, text = self.said("smaller", "--", "sh", "-c", f"rm -rf '{self.folder}/mlgo'; {end}")
+            self.assertEqual(code, expected, text)
+        _, text = self.said("smaller", "--", "rm", "-rf", f"{self.folder}/mlgo")
+        self.assertIn("mlgo/.cache, where its commands are recorded. Name a folder that it does not remove", text)
+
     def test_a_build_that_makes_nothing_after_one_that_did(self):
         archive = {"kind": "Archive", "output": "/x.a", "members": []}
         content = {"format": 1, "commands": [archive], "build_seconds": 1.0, "changed": {}}

@@ -244,7 +244,7 @@ case " $* " in *' -r '* | *' --relocatable '* | *' -Wl,-r '*) MLGO_CONFIG= ;; es
 input=
 case "$tool $* " in
 ld' '* | ar' '* | *' -E '*) ;;
-*' - '*) input=$(mktemp) && cat >"$input" ;;
+*' - '* | *' /dev/stdin '* | *' /dev/fd/0 '*) input=$(mktemp) && cat >"$input" ;;
 esac
 rewind() {
     [ -z "$input" ] || exec <"$input"
@@ -256,8 +256,13 @@ export MLGO_NESTED=1 PATH
 by=clang
 for_other=
 case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac
-# Paths and tools of the machine have the name that gcc gives it; clang has another or none.
-case " $* " in *' -dumpmachine '* | *-print-multiarch' '* | *-print-multi-os-directory' '*) for_other=${other:+yes} ;; esac
+# Paths and tools of the machine have the name that gcc gives it; clang has another or none. Some questions are gcc's alone.
+case " $* " in
+*' -dumpmachine '* | *-print-multiarch' '* | *-print-multi-os-directory' '*) for_other=${other:+yes} ;;
+*' -dumpfullversion '* | *' -dumpspecs '* | *-print-sysroot* | *' --help='* | *' --target-help '*) for_other=${other:+yes} ;;
+# What is read from a pipe of the shell, <(...), is there once, for the compiler that takes all that the build has.
+*' /dev/fd/'[1-9]*) for_other=${other:+yes} ;;
+esac
 # CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
 case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+yes} ;; esac
 if [ $tool = ld ] || [ $tool = ar ]; then
@@ -297,9 +302,11 @@ case "$by, $* " in clang,*' -E '*)
 esac
 is_made=
 if [ $code -ne 0 ] && [ -z "$question" ]; then
-    case "$tool $*" in
+    case "$tool $* " in
     ld' '* | ar' '* | *' -E '*) ;;
     *' -c '* | *' -o '*) is_made=yes ;;
+    *' -S '* | *' -M '* | *' -MM '* | *' -fsyntax-only '*) ;;
+    *.[cCoa]' '* | *.c[cpx+]*' '*) is_made=yes ;;
     esac
 fi
 [ -z "$is_made" ] || [ $by != clang ] || [ -z "${MLGO_CONFIG-}" ] || run_without_config "$@"

@@ -65,6 +65,11 @@ def record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str], say:
     path = pathlib.Path(tempfile.mkdtemp(dir=cache, prefix=_RECORDS))
     environment = recording.environment_of(compiler, cache / "path", os.environ, records=path, command=command)
     code, seconds = recording.run_build(command, environment)
+    if not path.is_dir():
+        if code:
+            return code
+        wrong = f"removed {path.parent}, where its commands are recorded"
+        raise RunError("the build", wrong, "Name a folder that it does not remove: --output=../mlgo")
     made, broken = _keep(cache, path, lambda kept, found: max(seconds, kept))
     if not made and _read(cache)["commands"]:
         say("this build made nothing by a compiler that mlgo knows; what is known is from builds before")

@@ -95,6 +95,11 @@ class RecordsTest(ProjectCase):
             # The name of the machine is that of its compiler.
             ("gcc", "-dumpmachine", {}, "gcc: -dumpmachine"),
             ("g++", "-m64 --print-multiarch", {"MLGO_CXX": "gcc"}, "gcc: -m64 --print-multiarch"),
+            ("gcc", "-dumpfullversion -dumpversion", {}, "gcc: -dumpfullversion -dumpversion"),
+            ("gcc", "-Q --help=optimizers", {}, "gcc: -Q --help=optimizers"),
+            ("gcc", "-print-sysroot", {"MLGO_CC": ""}, "clang: -print-sysroot"),
+            # A pipe cannot be read twice.
+            ("gcc", "-x c /dev/fd/63 -c", {}, "gcc: -x c /dev/fd/63 -c"),
             # OpenMP without its library is for the machine's compiler.
             ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes"}, "gcc: -fopenmp -c a.c"),
             ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes", "MLGO_CC": ""}, "clang: -fopenmp -c a.c"),
@@ -123,7 +128,7 @@ class RecordsTest(ProjectCase):
         self.run_tool("gcc", "-fopenmp", "-c", "a.c", "--fail-too", code=3, MLGO_NO_OPENMP="yes")
         # The compilers below record.sh are no records.
         self.assertEqual([record.tool for record in self.read()].count("clang++"), 4)
-        self.assertEqual([record.by for record in self.read()].count("other"), 5)
+        self.assertEqual([record.by for record in self.read()].count("other"), 8)
         self.assertNotIn("ar", [record.tool for record in self.read()])
 
     def test_folders_of_libraries_as_gcc_prints_them(self):
@@ -199,6 +204,11 @@ class RecordsTest(ProjectCase):
         self.assertIn("clang refuses this command; 'gcc' runs it", errors)
         self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
 
+    def test_a_program_without_a_name_is_made_by_the_machines_compiler_too(self):
+        self.assertEqual(self.run_tool("gcc", "--fail", "a.c")[0].splitlines()[-1], "gcc: --fail a.c")
+        self.run_tool("gcc", "--fail", "-fsyntax-only", "a.c", code=3)
+        self.run_tool("gcc", "--fail", code=3)
+
     def test_a_profile_of_gcc_is_named(self):
         self.assertNotIn("gcda", self.run_tool("gcc", "-c", "a.c", "-fprofile-use", "--fail", "-o", "a.o")[1])
         self.program("bin/clang", "echo 'clang: error: Error in reading profile x: none' >&2; exit 1")
@@ -247,11 +257,12 @@ class RecordsTest(ProjectCase):
         for path, more in (("bin/clang", GCC_OPTIONS), ("machine/gcc", "")):
             self.program(path, '#!/bin/sh\necho "${0##*/}: $(cat)"\n' + more)
         source = self.write("source", "int i;")
-        words = ("-x", "c", "-c", "-o", "a.o", "-")
-        said = self.run_tool("gcc", "-fipa-pta", *words, stdin=source)[0].splitlines()
-        self.assertEqual(said, ["clang: int i;", "clang: int i;", f"clang: {' '.join(words)}"])
-        said = self.run_tool("gcc", "-fcall-used-rax", *words, stdin=source)[0].splitlines()
-        self.assertEqual(said, ["clang: int i;", "gcc: int i;", "gcc: int i;"])
+        for name in ("-", "/dev/stdin"):
+            words = ("-x", "c", "-c", "-o", "a.o", name)
+            said = self.run_tool("gcc", "-fipa-pta", *words, stdin=source)[0].splitlines()
+            self.assertEqual(said, ["clang: int i;", "clang: int i;", f"clang: {' '.join(words)}"])
+            said = self.run_tool("gcc", "-fcall-used-rax", *words, stdin=source)[0].splitlines()
+            self.assertEqual(said, ["clang: int i;", "gcc: int i;", "gcc: int i;"])
 
     def test_the_compiler_that_the_build_named_takes_the_place_of_cc(self):
         self.program("machine/gcc-9", OTHER)

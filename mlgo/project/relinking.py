@@ -27,6 +27,7 @@ _NAMES_LINKER = ("-fuse-ld=", "--ld-path=", "-fno-lto")
 _PROFILE = b"\xfflprofi\x81"
 #: Why an object cannot be compiled again, in `Parts.others`.
 REMOVED, SOURCE_REMOVED = "was removed after the link", "is no longer there"
+NOT_RECORDED = "no recorded command made it"
 FOLDER_REMOVED = "the folder in which it was compiled was removed after the build"
 
 
@@ -92,7 +93,7 @@ class Parts:
         if isinstance(made, Link):
             self._collect(made)
         elif made is None:
-            self.others[shown] = "no recorded command made it"
+            self.others[shown] = NOT_RECORDED
         elif made.by != "clang":
             self.others[made.source] = _why_refused(made)
         elif made.assembles:
