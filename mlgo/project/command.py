@@ -19,6 +19,7 @@ import argparse
 import os
 import pathlib
 import sys
+import tempfile
 from collections.abc import Sequence
 
 from mlgo.project import answer, artefact, recorded, recording
@@ -118,8 +119,11 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
     cache = artefact.opened(folder)
     recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
     config = folder / artefact.CONFIG
-    environment = recording.environment_of(compiler, cache / "path", os.environ, config=config, command=command)
-    return recording.run_build(command, environment)[0]
+    with tempfile.TemporaryDirectory(dir=cache, prefix="build.") as alive:
+        environment = recording.environment_of(
+            compiler, cache / "path", os.environ, pathlib.Path(alive), config=config, command=command
+        )
+        return recording.run_build(command, environment)[0]
 
 
 def _ask(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) -> int:

@@ -5,6 +5,7 @@
 #   MLGO_CC, MLGO_CXX  the machine's own compilers, for commands that clang refuses; may be empty
 #   MLGO_ASKED         the compiler that the build named by its path (started_compilers.c); takes their place
 #   MLGO_PATH          PATH without the scripts
+#   MLGO_ALIVE         folder that is there until `mlgo` ends
 #   MLGO_LINKS         folder of the scripts
 #   MLGO_RECORDER      this file, set by the scripts
 #   MLGO_LLD           options with which clang links by lld
@@ -37,6 +38,11 @@ fi
 if [ -n "${MLGO_NESTED-}" ]; then
     case $tool in ld | ar) PATH=$MLGO_PATH exec "$linker" "$@" ;; esac
     exec "$MLGO_BIN/$tool" "$@"
+fi
+# A server that the build started, such as sccache's, lives longer than `mlgo`.
+if [ -n "${MLGO_ALIVE-}" ] && [ ! -d "$MLGO_ALIVE" ]; then
+    # shellcheck disable=SC2086
+    PATH=$MLGO_PATH exec ${other:-$linker} "$@"
 fi
 # A cross compiler: clang is told its architecture, and what it refuses is for that compiler.
 target=

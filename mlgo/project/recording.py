@@ -142,13 +142,14 @@ def environment_of(
     compiler: Compiler,
     links: pathlib.Path,
     environment: Mapping[str, str],
+    alive: pathlib.Path | None = None,
     records: pathlib.Path | None = None,
     config: pathlib.Path | None = None,
     command: Sequence[str] = (),
 ) -> dict[str, str]:
     """The variables of a build whose compiles go through record.sh. Raises: RunError: a variable is no command.
 
-    Args: links: folder of `make_links`. records: folder for records; None: none are written. config: file that each
+    Args: links: folder of `make_links`. alive: folder that is removed when `mlgo` ends; None: `records`. records: folder for records; None: none are written. config: file that each
       compile and link gets as --config=; None: none. command: the build.
     """
     if is_hermetic(command):
@@ -161,6 +162,7 @@ def environment_of(
         "MLGO_BIN": str(compiler.bin),
         "MLGO_PATH": path,
         "MLGO_LLD": " ".join(LLD),
+        "MLGO_ALIVE": str(alive or records or ""),
         "MLGO_RECORD": str(records or ""),
         "MLGO_CONFIG": str(config or ""),
         "MLGO_LINKS": str(links),

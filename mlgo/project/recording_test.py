@@ -33,6 +33,7 @@ class RecordingTest(ProjectCase):
         recorder = str(self.compiler.recorders / "clang")
         given = {"PATH": f"{self.links}:/bin", "CC": "ccache gcc -m64", "CXX": "nvcc", "MLGO_NESTED": "1"}
         made = self.environment(given, records=self.folder)
+        self.assertEqual(made["MLGO_ALIVE"], str(self.folder))
         self.assertEqual((made["PATH"], made["MLGO_PATH"]), (f"{self.links}:/bin", "/bin"))
         self.assertEqual((made["CC"], made["MLGO_CC"]), (f"ccache {recorder} -m64", "ccache gcc -m64"))
         self.assertEqual((made["CXX"], made["MLGO_CXX"], made["MLGO_CONFIG"]), ("nvcc", "nvcc", ""))

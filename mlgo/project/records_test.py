@@ -371,6 +371,13 @@ class RecordsTest(ProjectCase):
         path.write_bytes(whole + whole)
         self.assertEqual(len(self.read()), 2)
 
+    def test_after_the_end_of_mlgo_it_is_the_machines_compiler(self):
+        (self.links / "cc").symlink_to(self.links / "gcc")
+        for name, said in (("gcc", "gcc: -c a.c"), ("cc", "gcc: -c a.c"), ("ld", "ld: -c a.c")):
+            self.assertEqual(self.run_tool(name, "-c", "a.c", MLGO_ALIVE="/gone")[0], f"{said}\n")
+        self.assertEqual(self.run_tool("gcc", "-c", "a.c", MLGO_ALIVE=str(self.folder))[0], "clang: -c a.c\n")
+        self.assertEqual(len(self.read()), 1)
+
     def test_without_mlgo_it_is_the_compiler_of_its_installation(self):
         installed = self.folder / "prefix/lib/mlgo/record"
         self.program(str(installed / "clang"), (self.links / "gcc").read_text())

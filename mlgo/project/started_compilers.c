@@ -7,6 +7,8 @@
 //   MLGO_BIN     folder of clang
 //   MLGO_OWN     folder of the project: a compiler that it builds itself is
 //   started as it is MLGO_NESTED  set below record.sh: nothing is replaced
+//   MLGO_ALIVE   folder that is there until `mlgo` ends: servers of the build,
+//   such as sccache's, live longer and then start what they are asked for
 //   MLGO_ASKED   set here: the compiler that was asked for
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -115,11 +117,17 @@ static size_t searchSize(char *const *Variables) {
   return (Search ? strlen(Search) : 0) + PATH_MAX + 16;
 }
 
+static int isAlive(char *const *Variables) {
+  const char *Alive = valueOf(Variables, "MLGO_ALIVE");
+  return Alive && !access(Alive, F_OK);
+}
+
 // Whether a link stands for the program; writes its path.
 static int findLink(const char *Path, char *const *Variables,
                     char Link[PATH_MAX]) {
   const char *Links = valueOf(Variables, "MLGO_LINKS");
-  if (!Links || !*Links || valueOf(Variables, "MLGO_NESTED"))
+  if (!Links || !*Links || valueOf(Variables, "MLGO_NESTED") ||
+      !isAlive(Variables))
     return 0;
   if (isBelow(Path, valueOf(Variables, "MLGO_OWN")) &&
       !isBelow(Path, valueOf(Variables, "MLGO_BIN")))
@@ -186,7 +194,7 @@ static int change(const char *Path, char *const *Variables, struct Start *Start,
     return 1;
   }
   const int IsCleared = KeptCount && !valueOf(Variables, "MLGO_LINKS") &&
-                        !valueOf(Variables, "MLGO_NESTED");
+                        !valueOf(Variables, "MLGO_NESTED") && isAlive(Kept);
   char *const *Known = IsCleared ? Kept : Variables;
   if (!strchr(Path, '/'))
     Path = onPath(Path, Start->Found);

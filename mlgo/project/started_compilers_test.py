@@ -28,6 +28,7 @@ class StartedCompilersTest(ProjectCase):
             "LD_PRELOAD": str(LIBRARY.resolve()),
             "MLGO_LINKS": str(self.folder / "links"),
             "MLGO_OWN": str(self.folder / "project"),
+            "MLGO_ALIVE": str(self.folder),
             **variables,
         }
         done = subprocess.run(
@@ -68,6 +69,10 @@ class StartedCompilersTest(ProjectCase):
         gcc = str(self.folder / "machine/gcc")
         self.assertEqual(self.run_command("env", gcc, "-v", MLGO_NESTED="1"), "-v")
         self.assertEqual(self.run_command("env", gcc, "-v", MLGO_LINKS=""), "-v")
+        # By a server that the build left.
+        gone = str(self.folder / "gone")
+        self.assertEqual(self.run_command("env", gcc, "-v", MLGO_ALIVE=gone), "-v")
+        self.assertEqual(self.run_command("env", "-i", gcc, "-v", MLGO_ALIVE=gone), "-v")
         self.assertEqual(self.run_command("env", "machine/gcc", "-v"), "-v")
         # A wrapper of the project, which starts the compiler itself.
         (self.folder / "machine/gcc").write_text("#!/bin/sh\necho wrapper\n")
