@@ -149,8 +149,9 @@ def environment_of(
 ) -> dict[str, str]:
     """The variables of a build whose compiles go through record.sh. Raises: RunError: a variable is no command.
 
-    Args: links: folder of `make_links`. alive: folder that is removed when `mlgo` ends; None: `records`. records: folder for records; None: none are written. config: file that each
-      compile and link gets as --config=; None: none. command: the build.
+    Args: links: folder of `make_links`. alive: folder that is removed when `mlgo` ends; None: `records`.
+      records: folder for records; None: none are written. config: file that each compile and link gets as --config=;
+      None: none. command: the build.
     """
     if is_hermetic(command):
         return dict(environment)
