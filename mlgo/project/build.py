@@ -239,7 +239,7 @@ def programs_of(build: Build) -> list[Program]:
     Where none of them is there, as in a build that renames what it linked, or leaves a script in its place: those with
     most code in their objects.
     """
-    links = [one for one in build.links.values() if not is_question(one.output)]
+    links = [one for one in build.links.values() if not any(map(is_question, (one.output, *one.sources)))]
     links = [one for one in links if not {"-r", "--relocatable"} & set(one.words)]
     sizes = [(link, code_bytes(link.output)) for link in links]
     found = [Program(link, code, machine_of(link.output)) for link, code in sizes if code is not None]

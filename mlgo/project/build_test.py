@@ -244,6 +244,13 @@ class BuildTest(ProjectCase):
         self.assertEqual(self.program_links(*objects, *asked, moved), [moved])
         self.assertIn("mktemp -d /tmp/go-link-", KEEP)
 
+    def test_what_configure_links_to_ask_for_is_no_program(self):
+        asked = dataclasses.replace(
+            self.linked("conftest.c", output="a.out"), sources=(str(self.folder / "conftest.c"),)
+        )
+        moved = self.linked("more.o", output="gone")
+        self.assertEqual(self.program_links(self.made("more", b"12"), asked, moved), [moved])
+
     def test_units_without_optimization(self):
         words = ("-c", "-O2 -O0", "-O0 -Os", "--optimize=0", "-O", "-O3 -ObjC")
         units = [self.made(f"u{place}", b"%d" % place) for place in range(len(words))]
