@@ -218,6 +218,8 @@ class BuildTest(ProjectCase):
         self.assertEqual((parts.absent, parts.compiled_by(link, source)), ({output}, parts.units[output]))
         self.assertIsNone(parts.compiled_by(link, "/other.c"))
         self.write("default.profdata", b"\xfflprofi\x81...")
+        made = dataclasses.replace(link, by="gcc")
+        self.assertIn("is configured for gcc", Parts(Build([made]), made).others[source])
         for word, why in (
             ("-fopenmp", "needs libomp for -fopenmp"),
             ("-fprofile-use=a.gcda", "clang reads no profile of gcc (.gcda); give it one that llvm-profdata merged"),

@@ -145,7 +145,7 @@ run_without_config() {
 
 # The machine's own compiler.
 run_other() {
-    by=other
+    by=${for_other:-other}
     [ -z "$target" ] || shift
     rewind
     # Words such as "ccache gcc -m64" are meant to be split.
@@ -261,16 +261,20 @@ rewind
 export MLGO_NESTED=1 PATH
 by=clang
 for_other=
-case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+yes} ;; esac
+case "${MLGO_NO_OPENMP:+ $* }" in *' -fopenmp '*) for_other=${other:+other} ;; esac
 # Paths and tools of the machine have the name that gcc gives it; clang has another or none. Some questions are gcc's alone.
 case " $* " in
-*' -dumpmachine '* | *-print-multiarch' '* | *-print-multi-os-directory' '*) for_other=${other:+yes} ;;
-*' -dumpfullversion '* | *' -dumpspecs '* | *-print-sysroot* | *' --help='* | *' --target-help '*) for_other=${other:+yes} ;;
+*' -dumpmachine '* | *-print-multiarch' '* | *-print-multi-os-directory' '*) for_other=${other:+other} ;;
+*' -dumpfullversion '* | *' -dumpspecs '* | *-print-sysroot* | *' --help='* | *' --target-help '*) for_other=${other:+other} ;;
 # What is read from a pipe of the shell, <(...), is there once, for the compiler that takes all that the build has.
-*' /dev/fd/'[1-9]*) for_other=${other:+yes} ;;
+*' /dev/fd/'[1-9]*) for_other=${other:+other} ;;
 esac
 # CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
-case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+yes} ;; esac
+case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+other} ;; esac
+# Kbuild asks clang for other options than gcc, which has to make modules of a kernel that gcc has made.
+if [ -f include/config/auto.conf ] && grep -q '^CONFIG_CC_IS_GCC=y' include/config/auto.conf; then
+    for_other=${other:+gcc}
+fi
 if [ $tool = ld ] || [ $tool = ar ]; then
     by=$tool
     PATH=$MLGO_PATH "$linker" "$@"

@@ -261,7 +261,7 @@ class Record:
     directory: str  #: folder in which it ran, absolute.
     words: tuple[str, ...]  #: its options and inputs, response files expanded.
     exit_code: int
-    by: str  #: who ran it: "clang", "ld", "ar" or, where clang refused the command, "other".
+    by: str  #: who ran it: "clang", "ld", "ar"; where clang refused the command, "other"; "gcc" in a kernel of gcc's.
     seconds: float  #: CPU time.
     ended: int  #: when, in nanoseconds since 1970.
 

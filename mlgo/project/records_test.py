@@ -253,6 +253,15 @@ class RecordsTest(ProjectCase):
         said, errors = self.run_tool("gcc", "-fipa-pta", "-c", "--fail-too", "a.c", code=1)
         self.assertEqual((said, errors.count("unknown")), ("gcc: -fipa-pta -c --fail-too a.c -fsyntax-only\n", 1))
 
+    def test_modules_of_a_kernel_of_gcc_are_for_gcc(self):
+        for compiler, who in (("GCC", "gcc"), ("CLANG", "clang")):
+            path = self.write(f"{compiler}/include/config/auto.conf", f"CONFIG_X=y\nCONFIG_CC_IS_{compiler}=y\n")
+            folder = pathlib.Path(path).parents[2]
+            for words in ("--version", "-c -x c /dev/null", "-c m.c -o m.o"):
+                self.assertEqual(self.run_tool("gcc", *words.split(), folder=folder)[0], f"{who}: {words}\n")
+            self.run_tool("gcc", "-c", "m.c", "--fail", "--fail-too", folder=folder, code=3)
+            self.assertEqual({record.by for record in self.read()[-4:]} - {"other"}, {who})
+
     def test_a_source_from_the_standard_input_reaches_all_compilers(self):
         for path, more in (("bin/clang", GCC_OPTIONS), ("machine/gcc", "")):
             self.program(path, '#!/bin/sh\necho "${0##*/}: $(cat)"\n' + more)

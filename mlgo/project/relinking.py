@@ -269,6 +269,8 @@ def _left_out(subject: str, wrong: str) -> RunError:
 
 
 def _why_refused(made: Compile) -> str:
+    if made.by == "gcc":
+        return "the kernel is configured for gcc (CONFIG_CC_IS_GCC); configure it by make LLVM=1"
     if _OPENMP in made.words:
         return f"needs libomp for {_OPENMP}"
     profiles = [word.partition("=")[2] for word in made.words if word.startswith("-fprofile-use")]
