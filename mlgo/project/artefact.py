@@ -171,5 +171,6 @@ def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
     remedy = f"; `mlgo {verb}` with the flags that it had measures again"
     if content.get("compiler") != compiler.digest():
         return f"was measured with another compiler{remedy}"
-    changed = sum(digest_of(folder.parent / source) != digest for source, digest in sources.items())
+    # What the build generates is gone after a clean.
+    changed = sum(digest_of(folder.parent / source) not in (None, digest) for source, digest in sources.items())
     return f"was measured before {changed} of {len(sources)} sources changed{remedy}" if changed else None

@@ -260,6 +260,10 @@ class ResultTest(ProjectCase):
         self.assertEqual(json.loads((folder / "mlgo.json").read_text())["sources"].keys(), {"a.c"})
         self.write("a.c", "two")
         self.assertEqual(artefact.stale(folder, compiler), f"was measured before 1 of 1 sources changed{again}")
+        # One that the build generates, after a clean.
+        os.rename(self.folder / "a.c", self.folder / "b.c")
+        self.assertIsNone(artefact.stale(folder, compiler))
+        os.rename(self.folder / "b.c", self.folder / "a.c")
         self.installed("other compiler")
         self.assertEqual(artefact.stale(folder, compiler), f"was measured with another compiler{again}")
         write(dataclasses.replace(measured[1], decisions="mlgo-decisions 1\n"))
