@@ -25,6 +25,9 @@ load("@rules_python//python:defs.bzl", "py_library", "py_test")
 
 _TEST_FILES = ["*_test.py"]
 
+# Runs a module's tests, so that the module needs no `if __name__ == "__main__"`.
+_MAIN = "//toolchains/python/unit_tests:main.py"
+
 def python_package(name, deps = [], exclude = [], test_deps = [], test_defaults = {}, tests = {}, **kwargs):
     """A `py_library` of the folder's modules, and its tests.
 
@@ -57,6 +60,7 @@ def python_tests(deps, exclude = [], tests = {}, **kwargs):
       deps: what the tests import.
       exclude: names of files that are no tests of this kind.
       tests: name -> arguments of that `py_test`. Its `deps` are added to `deps`. `programs`: labels whose paths are the test's arguments.
+        `main`: the test's own file, if it runs its tests itself.
       **kwargs: arguments of every test, unless `tests` has another value. `size` is "small" if nothing else is said.
     """
     found = [file.removesuffix(".py") for file in native.glob(_TEST_FILES, allow_empty = True, exclude = exclude)]
@@ -66,12 +70,14 @@ def python_tests(deps, exclude = [], tests = {}, **kwargs):
     for name in found:
         _python_test(name, deps, **({"size": "small"} | kwargs | tests.get(name, {})))
 
-def _python_test(name, common_deps, args = [], data = [], deps = [], programs = [], **kwargs):
+def _python_test(name, common_deps, args = [], data = [], deps = [], main = _MAIN, programs = [], **kwargs):
+    module = (native.package_name() + "/" + name).replace("/", ".")
     py_test(
         name = name,
-        srcs = [name + ".py"],
-        args = ["$(rootpath {})".format(program) for program in programs] + args,
+        srcs = [name + ".py"] + ([main] if main == _MAIN else []),
+        args = ([module] if main == _MAIN else []) + ["$(rootpath {})".format(program) for program in programs] + args,
         data = programs + data,
+        main = main,
         deps = depset(common_deps + deps).to_list(),
         **kwargs
     )
