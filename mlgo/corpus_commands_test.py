@@ -4,8 +4,6 @@ import contextlib
 import io
 import json
 import pathlib
-import tempfile
-import unittest
 
 from mlgo import combine_training_corpus, corpus_info, make_corpus, split_corpus
 from mlgo.corpus import split
@@ -13,14 +11,12 @@ from mlgo.corpus.contained_files import ContainedFiles
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 BITCODE = b"BC\xc0\xde"
 
 
-class CommandCase(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class CommandCase(FolderCase):
     def run_command(self, command, *arguments: str | pathlib.Path) -> tuple[str, str]:
         stdout, stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
@@ -34,54 +30,54 @@ class CommandCase(unittest.TestCase):
         self.assertEqual(caught.exception.exit_code, exit_code)
 
     def corpus(self, name: str, count: int = 40, profile: bytes | None = None, **settings) -> pathlib.Path:
-        with CorpusWriter(self.root / name, **settings) as writer:
+        with CorpusWriter(self.folder / name, **settings) as writer:
             command = ["-cc1", "-O2"]
             if profile is not None:
-                (self.root / "a.profdata").write_bytes(profile)
-                command.append(f"-fprofile-instrument-use-path={writer.add_file(self.root / 'a.profdata')}")
+                (self.folder / "a.profdata").write_bytes(profile)
+                command.append(f"-fprofile-instrument-use-path={writer.add_file(self.folder / 'a.profdata')}")
             for index in range(count):
                 content = BITCODE + bytes([index]) * (1 + index * 7 % count)
                 own = None if "command_override" in settings else command
                 thinlto = BITCODE if "has_thinlto" in settings else None
                 writer.add(f"d{index % 8}/m{index}", content, own, thinlto, licence="MIT")
             writer.finish()
-        return self.root / name
+        return self.folder / name
 
 
 class OneWriterTest(CommandCase):
     """Of two commands that write to one folder, the later one stops with a sentence."""
 
     def test_of_two_at_a_time_one_is_refused(self):
-        (self.root / "in").mkdir()
-        (self.root / "in" / "a.bc").write_bytes(BITCODE)
-        corpus, out = self.corpus("parts/zstd"), self.root / "out"
+        (self.folder / "in").mkdir()
+        (self.folder / "in" / "a.bc").write_bytes(BITCODE)
+        corpus, out = self.corpus("parts/zstd"), self.folder / "out"
         for command, folder, flags in (
-            (make_corpus, out, ("--input_dir", self.root / "in", "--output_dir", out)),
+            (make_corpus, out, ("--input_dir", self.folder / "in", "--output_dir", out)),
             (split_corpus, out, ("--corpus", corpus, "--output_dir", out)),
-            (combine_training_corpus, self.root / "parts", ("--root_dir", self.root / "parts")),
+            (combine_training_corpus, self.folder / "parts", ("--root_dir", self.folder / "parts")),
         ):
             with ContainedFiles(folder):
                 self.refused(command, flags, "is being written by another process. wait for it, or choose another")
 
     def test_an_unfinished_part_is_not_left_out(self):
         self.corpus("parts/zstd")
-        with CorpusWriter(self.root / "parts/lua") as writer:
+        with CorpusWriter(self.folder / "parts/lua") as writer:
             writer.add("m", BITCODE, ("-cc1",))
         expected = "parts/lua: is not finished. wait for its writer, run its command again, or move the folder away"
-        self.refused(combine_training_corpus, ("--root_dir", self.root / "parts"), expected)
+        self.refused(combine_training_corpus, ("--root_dir", self.folder / "parts"), expected)
 
     def test_a_corpus_is_not_replaced_in_silence(self):
-        (self.root / "in").mkdir()
-        (self.root / "in" / "a.bc").write_bytes(BITCODE)
+        (self.folder / "in").mkdir()
+        (self.folder / "in" / "a.bc").write_bytes(BITCODE)
         out = self.corpus("out")
-        flags = ("--input_dir", self.root / "in", "--output_dir", out)
+        flags = ("--input_dir", self.folder / "in", "--output_dir", out)
         self.assertIn(f"note: {out} held a corpus, which is replaced", self.run_command(make_corpus, *flags)[1])
 
 
 class MakeCorpusTest(CommandCase):
     def setUp(self):
         super().setUp()
-        self.input = self.root / "in"
+        self.input = self.folder / "in"
         for name, content in {
             "b.bc": BITCODE + b"b",
             "a/x y.o.bc": BITCODE + b"a",
@@ -93,9 +89,10 @@ class MakeCorpusTest(CommandCase):
             (self.input / name).write_bytes(content)
 
     def test_modules_and_their_command(self):
-        flags = ("--input_dir", self.input, "--output_dir", self.root / "out", "--default_args", "-O2 -mllvm '-x=a b'")
+        out, words = self.folder / "out", "-O2 -mllvm '-x=a b'"
+        flags = ("--input_dir", self.input, "--output_dir", out, "--default_args", words)
         _, said = self.run_command(make_corpus, *flags)
-        corpus = Corpus.load(self.root / "out")
+        corpus = Corpus.load(self.folder / "out")
         self.assertEqual([module.name for module in corpus.modules], ["a/x y.o", "b"])
         self.assertEqual(corpus.modules[0].command, ("-O2", "-mllvm", "-x=a b"))
         self.assertIn("may do more than change code: -mllvm -x (2 modules, such as a/x y.o)", said)
@@ -104,19 +101,19 @@ class MakeCorpusTest(CommandCase):
         self.assertIn("done 2 of 4 files, 0 duplicates, 2 without bitcode", said)
         first = corpus.digest
         self.run_command(make_corpus, *flags)
-        self.assertEqual(Corpus.load(self.root / "out").digest, first)
+        self.assertEqual(Corpus.load(self.folder / "out").digest, first)
 
     def test_placeholders_as_mlgo_utils_tests_have_them(self):
         """Its tests make corpora of empty files, in folders, and combine them: each is a module of its own."""
-        placeholders = self.root / "placeholders"
+        placeholders = self.folder / "placeholders"
         (placeholders / "nested").mkdir(parents=True)
         for name in ("test1", "test2"):
             (placeholders / "nested" / f"{name}.bc").touch()
         flags = ("--input_dir", placeholders, "--default_args=-O3 -c")
-        refused = (*flags, "--output_dir", self.root / "refused")
+        refused = (*flags, "--output_dir", self.folder / "refused")
         self.refused(make_corpus, refused, "would have no module", ExitCode.NOTHING_PRODUCED)
         for part in ("one", "two"):
-            output = self.root / "all" / part
+            output = self.folder / "all" / part
             _, said = self.run_command(make_corpus, *flags, "--allow_empty", "--output_dir", output)
             self.assertIn("note: 2 modules are empty (--allow_empty); they cannot be compiled\n", said)
             self.assertIn("done 2 of 2 files, 0 duplicates, 0 without bitcode", said)
@@ -125,33 +122,33 @@ class MakeCorpusTest(CommandCase):
             self.assertEqual(description["global_command_override"], ["-O3", "-c"])
             self.assertIs(description["has_thinlto"], False)
             self.assertEqual(description["modules"], ["nested/test1", "nested/test2"])
-        (self.root / "all" / "empty_folder").mkdir()
-        (self.root / "all" / "empty.log").touch()
-        self.run_command(combine_training_corpus, "--root_dir", self.root / "all")
-        combined = Corpus.load(self.root / "all")
+        (self.folder / "all" / "empty_folder").mkdir()
+        (self.folder / "all" / "empty.log").touch()
+        self.run_command(combine_training_corpus, "--root_dir", self.folder / "all")
+        combined = Corpus.load(self.folder / "all")
         names = [f"{part}/nested/{name}" for part in ("one", "two") for name in ("test1", "test2")]
         self.assertEqual([module.name for module in combined.modules], names)
         with self.assertRaisesRegex(RunError, r"nested/test1\.bc.*: is empty\. "):
             combined.modules[0].read_bitcode()
 
     def test_only_empty_files_are_placeholders(self):
-        output = self.root / "out"
+        output = self.folder / "out"
         _, said = self.run_command(make_corpus, "--input_dir", self.input, "--output_dir", output, "--allow_empty")
         self.assertIn("left out: d.bc does not start as bitcode does", said)
         self.assertIn("note: 1 modules are empty", said)
         self.assertEqual([module.name for module in Corpus.load(output).modules], ["a/x y.o", "b", "c"])
 
     def test_no_arguments(self):
-        self.run_command(make_corpus, "--input_dir", self.input, "--output_dir", self.root / "out")
-        corpus = Corpus.load(self.root / "out")
+        self.run_command(make_corpus, "--input_dir", self.input, "--output_dir", self.folder / "out")
+        corpus = Corpus.load(self.folder / "out")
         self.assertEqual((corpus.command_override, corpus.modules[1].command), ((), ()))
 
     def test_refusals(self):
-        out = ("--output_dir", self.root / "out")
-        self.refused(make_corpus, ("--input_dir", self.root / "none", *out), "is not a directory")
-        (self.root / "empty").mkdir()
+        out = ("--output_dir", self.folder / "out")
+        self.refused(make_corpus, ("--input_dir", self.folder / "none", *out), "is not a directory")
+        (self.folder / "empty").mkdir()
         self.refused(
-            make_corpus, ("--input_dir", self.root / "empty", *out), "has no .bc file", ExitCode.NOTHING_PRODUCED
+            make_corpus, ("--input_dir", self.folder / "empty", *out), "has no .bc file", ExitCode.NOTHING_PRODUCED
         )
         self.refused(
             make_corpus, ("--input_dir", self.input, *out, "--default_args", "'-O2"), "not quoted as in a shell"
@@ -171,9 +168,9 @@ class MakeCorpusTest(CommandCase):
 class CombineTest(CommandCase):
     def test_two_corpora(self):
         one, two = self.corpus("all/one", 5, b"first profile"), self.corpus("all/two", 3, b"second profile")
-        _, said = self.run_command(combine_training_corpus, "--root_dir", self.root / "all")
+        _, said = self.run_command(combine_training_corpus, "--root_dir", self.folder / "all")
         self.assertIn("done 8 modules of 2 corpora", said)
-        combined = Corpus.load(self.root / "all")
+        combined = Corpus.load(self.folder / "all")
         self.assertEqual(len(combined.modules), 8)
         self.assertEqual(combined.modules[0].name, "one/d0/m0")
         self.assertEqual({module.licence for module in combined.modules}, {"MIT"})
@@ -183,34 +180,34 @@ class CombineTest(CommandCase):
                 self.assertEqual((same.command, same.read_bitcode()), (module.command, module.read_bitcode()))
                 (named,) = [word.partition("=")[2] for word in same.command if "files/" in word]
                 self.assertEqual(same.file(named).read_bytes(), module.file(named).read_bytes())
-                self.assertTrue((self.root / "all" / named).is_file())
+                self.assertTrue((self.folder / "all" / named).is_file())
         self.assertEqual(len(combined.carried_files), 2)
         digest = combined.digest
-        self.run_command(combine_training_corpus, "--root_dir", self.root / "all", "--verbosity", "ERROR")
-        self.assertEqual(Corpus.load(self.root / "all").digest, digest)
+        self.run_command(combine_training_corpus, "--root_dir", self.folder / "all", "--verbosity", "ERROR")
+        self.assertEqual(Corpus.load(self.folder / "all").digest, digest)
 
     def test_links_in_a_part_or_in_the_root_lead_no_file_elsewhere(self):
         """A part's file that is a link is copied, not made one file with what it leads to; the root's is refused."""
         corpus = self.corpus("all/one", 1, b"profile")
         (carried,) = Corpus.load(corpus).carried_files
-        secret = self.root / "secret"
+        secret = self.folder / "secret"
         (corpus / carried).rename(secret)
         (corpus / carried).symlink_to(secret)
-        flags = ("--root_dir", self.root / "all")
+        flags = ("--root_dir", self.folder / "all")
         self.run_command(combine_training_corpus, *flags)
-        self.assertEqual((self.root / "all" / carried).read_bytes(), b"profile")
+        self.assertEqual((self.folder / "all" / carried).read_bytes(), b"profile")
         self.assertEqual(secret.stat().st_nlink, 1)
-        outside = self.root / "outside"
-        (self.root / "all" / "files").rename(outside)
+        outside = self.folder / "outside"
+        (self.folder / "all" / "files").rename(outside)
         (outside / pathlib.Path(carried).name).unlink()
-        (self.root / "all" / "files").symlink_to(outside)
+        (self.folder / "all" / "files").symlink_to(outside)
         self.refused(combine_training_corpus, flags, "is or lies below a symbolic link")
         self.assertEqual(list(outside.iterdir()), [])
 
     def test_refusals(self):
-        flags = ("--root_dir", self.root / "all")
+        flags = ("--root_dir", self.folder / "all")
         self.refused(combine_training_corpus, flags, "is not a directory")
-        (self.root / "all").mkdir()
+        (self.folder / "all").mkdir()
         self.refused(
             combine_training_corpus, flags, "has no ./corpus_description.json|has no \\*/", ExitCode.NOTHING_PRODUCED
         )
@@ -221,17 +218,19 @@ class CombineTest(CommandCase):
             flags,
             "one and two differ in global_command_override .absent and \\['-cc1', '-O3'\\]",
         )
-        self.assertFalse((self.root / "all/corpus_description.json").exists())
-        (self.root / "all/two/d0/m0.bc").unlink()
+        self.assertFalse((self.folder / "all/corpus_description.json").exists())
+        (self.folder / "all/two/d0/m0.bc").unlink()
         self.refused(combine_training_corpus, flags, "m0.bc: does not exist")
 
 
 class SplitTest(CommandCase):
     def parts(self, *flags: str, source: pathlib.Path | None = None) -> tuple[set[str], set[str], str]:
         source = source or self.corpus("c")
-        _, said = self.run_command(split_corpus, "--corpus", str(source), "--output_dir", str(self.root / "s"), *flags)
+        _, said = self.run_command(
+            split_corpus, "--corpus", str(source), "--output_dir", str(self.folder / "s"), *flags
+        )
         train, held_out = (
-            {module.name for module in Corpus.load(self.root / "s" / part).modules} for part in split.PARTS
+            {module.name for module in Corpus.load(self.folder / "s" / part).modules} for part in split.PARTS
         )
         whole = {module.name for module in Corpus.load(source).modules}
         self.assertEqual((train | held_out, train & held_out), (whole, set()))
@@ -247,7 +246,7 @@ class SplitTest(CommandCase):
     def test_what_commands_name_goes_along(self):
         self.parts(source=self.corpus("c", profile=b"profile"))
         for part in split.PARTS:
-            corpus = Corpus.load(self.root / "s" / part)
+            corpus = Corpus.load(self.folder / "s" / part)
             self.assertEqual(corpus.file(corpus.carried_files[0]).read_bytes(), b"profile")
             self.assertEqual(corpus.modules[0].licence, "MIT")
             self.assertIn(corpus.carried_files[0], " ".join(corpus.modules[0].command))
@@ -255,7 +254,7 @@ class SplitTest(CommandCase):
     def test_thinlto(self):
         source = self.corpus("c", has_thinlto=True, command_override=["<UNSPECIFIED>"])
         self.parts(source=source)
-        corpus = Corpus.load(self.root / "s/held_out")
+        corpus = Corpus.load(self.folder / "s/held_out")
         self.assertEqual((corpus.has_thinlto, corpus.command_override), (True, ("<UNSPECIFIED>",)))
         self.assertEqual(corpus.modules[0].read_thinlto_index(), BITCODE)
 
@@ -264,7 +263,7 @@ class SplitTest(CommandCase):
         single = self.corpus("single", 1)
         self.refused(
             split_corpus,
-            ("--corpus", single, "--output_dir", self.root / "s"),
+            ("--corpus", single, "--output_dir", self.folder / "s"),
             "none of its 1 modules would be in",
             ExitCode.NOTHING_PRODUCED,
         )
@@ -274,7 +273,7 @@ class SplitTest(CommandCase):
         carried.write_bytes(b"another")
         self.refused(
             split_corpus,
-            ("--corpus", profiled, "--output_dir", self.root / "s"),
+            ("--corpus", profiled, "--output_dir", self.folder / "s"),
             "has other content than its name says",
         )
 
@@ -290,7 +289,3 @@ class CorpusInfoTest(CommandCase):
         self.assertEqual(
             (content["modules"], content["options"]["-O"]["values"], content["decisions"]), (3, {"2": 3}, {})
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -151,7 +151,3 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
             make_corpus.run([f"--input_dir={folder}", f"--output_dir={self.root}/out", "--default_args=-Oz"])
         self.assertRegex(said.getvalue(), r"note: 1 of 2 modules hold bitcode that the optimiser has.*\(optimised\)")
         self.assertIn("left out: saved.bc holds a copy of itself", said.getvalue())
-
-
-if __name__ == "__main__":
-    toolbox.main()

@@ -341,7 +341,3 @@ class ContinuationTest(ExtractTest):
                 self.assertIn(child.returncode, (-signal.SIGKILL, ExitCode.INTERRUPTED))
         subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=True)
         self.assertEqual(self.tree("killed"), expected)
-
-
-if __name__ == "__main__":
-    toolbox.main()

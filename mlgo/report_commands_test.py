@@ -89,7 +89,3 @@ class ReportCommandsTest(unittest.TestCase):
             program = f"import sys; from mlgo import {command}; raise SystemExit('tensorflow' in sys.modules)"
             done = subprocess.run([sys.executable, "-c", program], env=_ENVIRONMENT, check=False)
             self.assertEqual(done.returncode, 0, command)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import functools
 import pathlib
 import signal
 import threading
-import unittest
 from unittest import mock
 
 from mlgo.compiler import attempts, machine
@@ -184,7 +183,3 @@ class AloneTest(AttemptsTestCase):
         for thread in threads:
             thread.join(30)
         self.assertEqual(order, ["neighbour", "repeat", "latecomer"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,14 +9,13 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
-import unittest
 
 from mlgo.compiler import empty_object
 from mlgo.compiler.code_size import ObjectCode, code_of_object
 from mlgo.compiler.outlined_code import is_outlined
 from mlgo.corpus import elf
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG, LLVM_READELF, LLVM_SIZE = (pathlib.Path(sys.argv.pop(1)).absolute() for _ in range(3))
 
@@ -120,10 +119,7 @@ def damaged(content: bytes, step: int) -> list[bytes]:
     return [content[:at] + b"\xff" * 4 + content[at + 4 :] for at in range(16, len(content), step)]
 
 
-class CodeTestCase(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class CodeTestCase(FolderCase):
     def listed(self) -> dict[str, int]:
         """Function -> bytes, as llvm-readelf lists the object; the first of several names for one place."""
         places: dict[tuple[str, str], tuple[str, int]] = {}
@@ -269,7 +265,3 @@ class OutlinedCodeTest(CodeTestCase):
         for target in ("aarch64-linux-gnu", "thumbv7em-none-eabi"):
             content = compiled(self.folder, target, *_C, "-ffunction-sections", source=_OUTLINED)
             self.refused_or_read(damaged(content, 7))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -260,7 +260,3 @@ class ClassifyTest(unittest.TestCase):
         self.assertFalse(text.read_from(reader))
         os.close(reader)
         self.assertRegex(text.text(), r"(?s)^first\.+\n\[\.\.\. 57241 bytes left out \.\.\.\]\n\.+last$")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ Argument: clang.
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +17,7 @@ from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.options.parsing import CommandError
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 
@@ -82,10 +82,7 @@ class DriverOptionsTest(unittest.TestCase):
             self.assertNotIn(word, _HOSTILE)
 
 
-class DriverCommandTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class DriverCommandTest(FolderCase):
     def corpus(self, override) -> Corpus:
         with CorpusWriter(self.folder / "corpus", command_override=override) as writer:
             writer.add("a", b"bitcode", None if override else ("-cc1",))
@@ -152,7 +149,3 @@ class DriverCommandTest(unittest.TestCase):
     def test_what_is_no_clang_is_one_sentence(self):
         with self.assertRaisesRegex(RunError, "cannot be asked for a command"):
             cc1_command(["-c"], self.folder / "absent")
-
-
-if __name__ == "__main__":
-    unittest.main()

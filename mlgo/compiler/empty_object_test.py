@@ -64,7 +64,3 @@ class MayBeEmptyTest(unittest.TestCase):
     def test_damaged_elf_may_be_empty(self):
         for content in (b"\x7fELF\x02\x01" + b"\xff" * 100, b"", b"\x7fELF"):
             self.assertTrue(empty_object.may_be_empty(content))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -140,7 +140,3 @@ class CountingExecutorTest(unittest.TestCase):
         self.assertEqual(self.told_by(result(), failure()), [])
         told = self.told_by(result(), result("SIGKILL from outside", "crash"), failure("SIGKILL from outside"))
         self.assertEqual(told, ["repeated 2 compiles (SIGKILL from outside 2, crash 1); results do not change"])
-
-
-if __name__ == "__main__":
-    unittest.main()

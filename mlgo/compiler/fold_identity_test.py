@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mlgo.compiler.fold_identity import fold_identities
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG, LINKER = (pathlib.Path(sys.argv.pop(1)).absolute() for _ in range(2))
 
@@ -84,10 +85,7 @@ def compiled(folder: pathlib.Path, name: str, text: str, *flags: str, target: st
     return made
 
 
-class AgainstTheLinkerTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class AgainstTheLinkerTest(FolderCase):
     def _compiled(self, name: str, text: str, *flags: str, **settings: str) -> pathlib.Path:
         return compiled(self.folder, name, text, "-ffunction-sections", *flags, **settings)
 
@@ -166,7 +164,3 @@ class DamageTest(unittest.TestCase):
         for length in range(64, len(self.content), 7):
             with self.assertRaisesRegex(RunError, "object of m: is damaged"):
                 fold_identities(self.content[:length], "m")
-
-
-if __name__ == "__main__":
-    unittest.main()

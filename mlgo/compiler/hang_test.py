@@ -87,7 +87,3 @@ class ActivityTest(unittest.TestCase):
                 process.kill()
         self.assertGreater(found.cpu_ticks, 0)
         self.assertTrue(found.waits_for_machine)
-
-
-if __name__ == "__main__":
-    unittest.main()

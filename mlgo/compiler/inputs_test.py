@@ -4,7 +4,6 @@ import errno
 import os
 import pathlib
 import stat
-import unittest
 from unittest import mock
 
 from mlgo.compiler.compile import compile_module
@@ -89,7 +88,3 @@ class InputsTest(FakeClangTestCase):
             self.assertRaisesRegex(RunError, "while placing module.bc of a/b.c: no space is left there. free space"),
         ):
             place_inputs(self.request(), str(self.work))
-
-
-if __name__ == "__main__":
-    unittest.main()

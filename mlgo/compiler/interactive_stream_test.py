@@ -227,7 +227,3 @@ class AnswerTest(unittest.TestCase):
             self.assertNotIn(decision, legal)
         else:
             self.assertIn(struct.unpack("<q", data)[0], legal)
-
-
-if __name__ == "__main__":
-    unittest.main()

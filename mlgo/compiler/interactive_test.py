@@ -5,7 +5,6 @@ import gc
 import os
 import signal
 import threading
-import unittest
 from unittest import mock
 
 import numpy as np
@@ -254,7 +253,3 @@ class LeavingTest(InteractiveTestCase):
             session.observe()
         interrupt.join()
         self.assert_nothing_left()
-
-
-if __name__ == "__main__":
-    unittest.main()

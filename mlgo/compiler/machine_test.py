@@ -36,7 +36,3 @@ class MemoryTest(unittest.TestCase):
 
     def test_this_machine(self):
         self.assertIsInstance(may_have_refused(1), bool)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -39,7 +39,3 @@ class MovedCorpusTest(unittest.TestCase):
                 self.assertTrue(content.startswith(b"\x7fELF"))
                 self.assertNotIn(b".llvmbc", content)
                 self.assertNotIn(directory.encode(), content)
-
-
-if __name__ == "__main__":
-    unittest.main()

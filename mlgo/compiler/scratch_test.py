@@ -75,7 +75,3 @@ class ScratchTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "cannot be made: No such file or directory. free space"):
             with scratch.scratch_directory(self.base / "absent"):
                 pass
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import threading
-import unittest
 
 from mlgo.compiler import compile_test as by_process
 from mlgo.compiler import server
@@ -185,7 +184,3 @@ class ServerExecutorTest(FakeClangTestCase):
         fake_server.install(self.root, deaths=9)
         (outcome,) = executor.run_ordered(self.requests({"a": FakeModule.bitcode({"f": 1})}))
         self.assertIsInstance(outcome, CompileResult)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,20 +1,16 @@
 """Demangling with a fake llvm-cxxfilt."""
 
 import pathlib
-import tempfile
-import unittest
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlgo.compiler.symbols import Demangler, demangled, shortened
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class SymbolsTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class SymbolsTest(FolderCase):
     def _program(self, script: str) -> pathlib.Path:
         path = self.folder / "filt"
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
@@ -71,7 +67,3 @@ class SymbolsTest(unittest.TestCase):
         for script, wrong in (("cat; echo more", "gave 3 lines for 2 names"), ("exit 3", "cannot be used: .*status 3")):
             with self.assertRaisesRegex(RunError, wrong):
                 demangled(self._program(script), ["_Z1a", "_Z1b"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -343,7 +343,3 @@ class HeaderTest(unittest.TestCase):
             with self.assertRaises(ScanFailure) as caught:
                 training_log_scan.scan_file(file.fileno(), body, 80, layout)
         self.assertEqual(caught.exception.error.name, "TOO_MANY_OBSERVATIONS")
-
-
-if __name__ == "__main__":
-    unittest.main()

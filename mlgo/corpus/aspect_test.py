@@ -64,7 +64,3 @@ class AspectTest(unittest.TestCase):
         for module in combined.modules:
             self.assertEqual(module.read_bitcode(), expected[module.name].read_bitcode())
             self.assertEqual(module.command, expected[module.name].command)
-
-
-if __name__ == "__main__":
-    unittest.main()

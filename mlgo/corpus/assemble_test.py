@@ -3,7 +3,6 @@
 import collections
 import json
 import pathlib
-import tempfile
 import unittest
 
 from mlgo.corpus import assemble, command, split, writer
@@ -11,6 +10,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import LICENCES_NAME
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
 class FromSourcesTest(unittest.TestCase):
@@ -49,22 +49,22 @@ class PartsTest(unittest.TestCase):
         self.assertAlmostEqual(counts["held_out"] / 10_000, 0.25, delta=0.02)
 
 
-class AssembleTest(unittest.TestCase):
+class AssembleTest(FolderCase):
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (self.root / "m.bc").write_bytes(b"BC")
-        (self.root / "m.c").write_bytes(b"int f;\n")
+        super().setUp()
+        (self.folder / "m.bc").write_bytes(b"BC")
+        (self.folder / "m.c").write_bytes(b"int f;\n")
 
     def module(self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner="p/lib", file="m.c") -> assemble.Compiled:
-        path = self.root / f"{len(list(self.root.iterdir()))}.cmd"
+        path = self.folder / f"{len(list(self.folder.iterdir()))}.cmd"
         path.write_bytes(recorded)
-        return assemble.Compiled(source, owner, self.root / "m.bc", path, self.root / file, "MIT")
+        return assemble.Compiled(source, owner, self.folder / "m.bc", path, self.folder / file, "MIT")
 
     def assemble(self, modules, skipped=(), part=None, output="out"):
-        return assemble.assemble(modules, skipped, self.root / output, part)
+        return assemble.assemble(modules, skipped, self.folder / output, part)
 
     def report(self):
-        return json.loads((self.root / "out" / writer.REPORT_NAME).read_bytes())
+        return json.loads((self.folder / "out" / writer.REPORT_NAME).read_bytes())
 
     def test_a_command_with_a_path_of_this_machine(self):
         with self.assertRaisesRegex(RunError, "command of module m: .*-fplugin=/a.so"):
@@ -92,9 +92,9 @@ class AssembleTest(unittest.TestCase):
         )
 
     def test_licences(self):
-        (self.root / "n.c").write_bytes(b"// SPDX-License-Identifier: Zlib\n")
+        (self.folder / "n.c").write_bytes(b"// SPDX-License-Identifier: Zlib\n")
         self.assemble([self.module("m.c"), self.module("n.c", b"-cc1\0-O3\0", file="n.c")])
-        licences = json.loads((self.root / "out" / LICENCES_NAME).read_bytes())
+        licences = json.loads((self.folder / "out" / LICENCES_NAME).read_bytes())
         self.assertEqual(licences, {"modules": {"m.c": "MIT", "n.c": "Zlib"}})
 
     def test_what_has_no_bitcode_is_counted_and_listed(self):
@@ -129,10 +129,6 @@ class AssembleTest(unittest.TestCase):
         modules = [self.module("b/m"), self.module("a/m", b"-cc1\0-O3\0")]
         for name, order in (("one", modules), ("two", modules[::-1])):
             self.assertEqual(len(self.assemble(order, output=name).modules), 2)
-        self.assertEqual(Corpus.load(self.root / "one").digest, Corpus.load(self.root / "two").digest)
-        for path in (self.root / "one").rglob("*.json"):
-            self.assertEqual(path.read_bytes(), (self.root / "two" / path.name).read_bytes())
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertEqual(Corpus.load(self.folder / "one").digest, Corpus.load(self.folder / "two").digest)
+        for path in (self.folder / "one").rglob("*.json"):
+            self.assertEqual(path.read_bytes(), (self.folder / "two" / path.name).read_bytes())

@@ -1,6 +1,5 @@
 """What is read from bitcode: of made-up modules, of damaged ones, and of what clang writes. Argument: clang."""
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -19,7 +18,7 @@ int f(int x) { return x + 1; }
 static int g(int x) { return f(x) * 2; }
 int h(int x) { return g(x) - g(x + 1); }
 """
-_clang = ""
+_CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 
 
 def compiled(source: str, *flags: str, name: str = "a.c") -> bytes:
@@ -28,7 +27,7 @@ def compiled(source: str, *flags: str, name: str = "a.c") -> bytes:
         path = pathlib.Path(scratch, name)
         path.parent.mkdir(exist_ok=True)
         path.write_text(source, encoding="ascii")
-        subprocess.run([_clang, *flags, "-emit-llvm", "-c", name, "-o", "a.bc"], cwd=scratch, check=True)
+        subprocess.run([_CLANG, *flags, "-emit-llvm", "-c", name, "-o", "a.bc"], cwd=scratch, check=True)
         return pathlib.Path(scratch, "a.bc").read_bytes()
 
 
@@ -144,8 +143,3 @@ class ProducerTest(unittest.TestCase):
     def test_damaged_bytes_raise_nothing(self, damage, place):
         whole = bytes.fromhex(_BY_MAJOR[22])
         bitcode.producer(whole[:place] + damage + whole[place + len(damage) :])
-
-
-if __name__ == "__main__":
-    _clang = os.path.abspath(sys.argv.pop(1))
-    unittest.main()

@@ -1,7 +1,6 @@
 """--add_flags, --delete_flags, --replace_flags on commands, and on a corpus with the files that they name."""
 
 import pathlib
-import tempfile
 import unittest
 
 from mlgo.corpus.command_changes import command_changes
@@ -9,6 +8,7 @@ from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.options.parsing import CommandError
 from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _COMMAND = ("-cc1", "-triple", "x86_64", "-O2", "-split-dwarf-file", "a.dwo", "-mllvm", "-import-instr-limit=5")
 
@@ -51,9 +51,9 @@ class CommandChangesTest(unittest.TestCase):
                 _changes(add, delete, replace)
 
 
-class ChangedCorpusTest(unittest.TestCase):
+class ChangedCorpusTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.profile = self.folder / "app.profdata"
         self.profile.write_bytes(b"profile")
         command = ("-cc1", "-O2", "-fprofile-instrument-use-path=/build/a")
@@ -93,7 +93,3 @@ class ChangedCorpusTest(unittest.TestCase):
             Corpus.load(self.folder / "nowhere")
         with self.assertRaisesRegex(CommandError, "-fprofile-instrument-use-path="):
             print(self.corpus.modules[0].command.portable)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,23 +1,17 @@
 """Options that may do more than change code are found before a compile, with counts and the flag that allows them."""
 
-import pathlib
-import tempfile
-import unittest
-
 from mlgo.corpus.command import CommandError
 from mlgo.corpus.command_check import check_commands, find_refused, notes
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.testing.made_up_corpus import made_up_corpus
+from mlgo.run.testing.folder_case import FolderCase
 
 _STATS = ("-mllvm", "-stats")
 
 
-class RefusalTest(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class RefusalTest(FolderCase):
     def corpus(self, *commands: tuple[str, ...]) -> Corpus:
-        return made_up_corpus(self.root, {name: (name.encode(), words) for name, words in zip("abcdef", commands)})
+        return made_up_corpus(self.folder, {name: (name.encode(), words) for name, words in zip("abcdef", commands)})
 
     def test_all_are_listed_with_counts(self):
         corpus = self.corpus(("-O2", *_STATS), ("-O2",), ("-O2", *_STATS, "-ast-view"))
@@ -26,7 +20,7 @@ class RefusalTest(unittest.TestCase):
             check_commands(corpus)
         self.assertEqual(
             str(raised.exception),
-            f"corpus {self.root}: has commands with options that may do more than change code: -mllvm -stats (2"
+            f"corpus {self.folder}: has commands with options that may do more than change code: -mllvm -stats (2"
             " modules, such as a), -ast-view (c). Build and extract it without them, or, if you trust the corpus, give"
             " --allow_option='-mllvm -stats' --allow_option='-ast-view'",
         )
@@ -64,13 +58,9 @@ class RefusalTest(unittest.TestCase):
         self.assertEqual(notes(corpus), [])
 
     def test_one_command_for_all_counts_for_each_module(self):
-        corpus = made_up_corpus(self.root, {"a": (b"a", None), "b": (b"b", None)}, command_override=("-O2", *_STATS))
+        corpus = made_up_corpus(self.folder, {"a": (b"a", None), "b": (b"b", None)}, command_override=("-O2", *_STATS))
         self.assertEqual(find_refused(corpus), {"-mllvm -stats": ["a", "b"]})
 
     def test_an_option_without_its_argument_names_the_module(self):
         with self.assertRaisesRegex(CorpusError, "last option -mllvm, of a: lacks its argument"):
             check_commands(self.corpus(("-O2", "-mllvm")))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -110,7 +110,3 @@ class CommandLengthTest(unittest.TestCase):
         CompileCommand(["-cc1", *["-D", "A" * 1000] * 2000]).arguments("in.bc", "out.o")
         with self.assertRaisesRegex(CommandError, "a module's command: has 200,007 words"):
             CompileCommand(["-cc1", *["-O2"] * 200_000]).arguments("in.bc", "out.o")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,18 +4,18 @@ import json
 import os
 import pathlib
 import tempfile
-import unittest
 
 from mlgo.corpus.corpus import Corpus, CorpusError, Module, join_command, split_command
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class CorpusCase(unittest.TestCase):
+class CorpusCase(FolderCase):
     """A corpus of two modules in `root`."""
 
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.write(self.root, {"b/two.c": b"BC2", "a/one.c": b"BC1"})
+        super().setUp()
+        self.write(self.folder, {"b/two.c": b"BC2", "a/one.c": b"BC1"})
 
     def write(self, root: pathlib.Path, modules: dict[str, bytes]) -> None:
         for name, bitcode in modules.items():
@@ -30,20 +30,20 @@ class CorpusCase(unittest.TestCase):
 
     def refused(self, expected: str, exit_code=ExitCode.USER_ERROR):
         with self.assertRaises(CorpusError) as caught:
-            Corpus.load(self.root)
+            Corpus.load(self.folder)
         self.assertIn(expected, str(caught.exception))
         self.assertEqual(caught.exception.exit_code, exit_code)
 
 
 class CorpusTest(CorpusCase):
     def test_modules_are_sorted(self):
-        corpus = Corpus.load(self.root)
+        corpus = Corpus.load(self.folder)
         self.assertEqual([module.name for module in corpus.modules], ["a/one.c", "b/two.c"])
         self.assertEqual(corpus.modules[0].read_bitcode(), b"BC1")
         self.assertEqual(corpus.modules[0].command, ("-cc1", "-O2"))
 
     def test_digest_depends_on_content_only(self):
-        digest = Corpus.load(self.root).digest
+        digest = Corpus.load(self.folder).digest
         with tempfile.TemporaryDirectory() as other:
             elsewhere = pathlib.Path(other)
             self.write(elsewhere, {"a/one.c": b"BC1", "b/two.c": b"BC2"})
@@ -52,26 +52,26 @@ class CorpusTest(CorpusCase):
             self.assertNotEqual(Corpus.load(elsewhere).digest, digest)
             self.write(elsewhere, {"a/one.c": b"BC1"})
             self.assertNotEqual(Corpus.load(elsewhere).digest, digest)
-        (self.root / "a/one.c.cmd").write_bytes(b"-cc1\0-O3\0")
-        self.assertNotEqual(Corpus.load(self.root).digest, digest)
+        (self.folder / "a/one.c.cmd").write_bytes(b"-cc1\0-O3\0")
+        self.assertNotEqual(Corpus.load(self.folder).digest, digest)
 
     def test_select(self):
-        corpus = Corpus.load(self.root)
+        corpus = Corpus.load(self.folder)
         self.assertEqual([module.name for module in corpus.select(["b/two.c"]).modules], ["b/two.c"])
         with self.assertRaisesRegex(CorpusError, "has no module 'c'. check the names"):
             corpus.select(["c"])
 
     def test_missing_files(self):
-        (self.root / "a/one.c.bc").unlink()
+        (self.folder / "a/one.c.bc").unlink()
         self.refused("one.c.bc: does not exist, but corpus_description.json lists its module. make the corpus again")
-        (self.root / "a/one.c.bc").write_bytes(b"x")
-        (self.root / "a/one.c.cmd").unlink()
+        (self.folder / "a/one.c.bc").write_bytes(b"x")
+        (self.folder / "a/one.c.cmd").unlink()
         self.refused("one.c.cmd: does not exist")
 
     def test_empty_files(self):
-        (self.root / "a/one.c.bc").write_bytes(b"")
-        (self.root / "b/two.c.cmd").write_bytes(b"")
-        corpus = Corpus.load(self.root)
+        (self.folder / "a/one.c.bc").write_bytes(b"")
+        (self.folder / "b/two.c.cmd").write_bytes(b"")
+        corpus = Corpus.load(self.folder)
         for what in (
             lambda: corpus.modules[0].read_bitcode(),
             lambda: corpus.modules[0].bitcode_size,
@@ -83,68 +83,70 @@ class CorpusTest(CorpusCase):
             print(corpus.modules[1].command)
 
     def test_a_module_without_a_corpus(self):
-        (self.root / "x").write_bytes(b"BC")
-        module = Module.at("m", self.root / "x", ["-cc1"])
+        (self.folder / "x").write_bytes(b"BC")
+        module = Module.at("m", self.folder / "x", ["-cc1"])
         self.assertEqual((module.command, module.read_bitcode(), module.bitcode_size), (("-cc1",), b"BC", 2))
-        self.assertEqual(module.bitcode_file(), self.root / "x")
+        self.assertEqual(module.bitcode_file(), self.folder / "x")
         self.assertIsNone(module.thinlto_index_file())
         self.assertEqual(module.licence, "NOASSERTION")
 
     def test_a_thinlto_corpus(self):
         modules = ["a/one.c", "b/two.c"]
-        self.describe(self.root, {"modules": modules, "has_thinlto": True, "global_command_override": ["-cc1", "-O3"]})
+        self.describe(
+            self.folder, {"modules": modules, "has_thinlto": True, "global_command_override": ["-cc1", "-O3"]}
+        )
         self.refused("a/one.c.thinlto.bc: does not exist")
         for name in modules:
-            (self.root / f"{name}.cmd").unlink()
-            (self.root / f"{name}.thinlto.bc").write_bytes(b"INDEX")
-        corpus = Corpus.load(self.root)
+            (self.folder / f"{name}.cmd").unlink()
+            (self.folder / f"{name}.thinlto.bc").write_bytes(b"INDEX")
+        corpus = Corpus.load(self.folder)
         self.assertTrue(corpus.has_thinlto)
         self.assertEqual(corpus.modules[1].command, ("-cc1", "-O3"))
-        self.assertEqual(corpus.modules[1].thinlto_index_file(), self.root / "b/two.c.thinlto.bc")
+        self.assertEqual(corpus.modules[1].thinlto_index_file(), self.folder / "b/two.c.thinlto.bc")
         digest = corpus.digest
-        (self.root / "a/one.c.thinlto.bc").write_bytes(b"OTHER")
-        self.assertNotEqual(Corpus.load(self.root).digest, digest)
+        (self.folder / "a/one.c.thinlto.bc").write_bytes(b"OTHER")
+        self.assertNotEqual(Corpus.load(self.folder).digest, digest)
 
     def test_a_command_that_nobody_filled_in(self):
-        self.describe(self.root, {"modules": ["a/one.c"], "global_command_override": ["<UNSPECIFIED>"]})
-        corpus = Corpus.load(self.root)
+        self.describe(self.folder, {"modules": ["a/one.c"], "global_command_override": ["<UNSPECIFIED>"]})
+        corpus = Corpus.load(self.folder)
         with self.assertRaisesRegex(CorpusError, "corpus_description.json: leaves .* open .*--link_command"):
             print(corpus.modules[0].command)
         self.assertEqual(len(corpus.digest), 64)
 
     def test_an_empty_override_is_none(self):
         # As mlgo-utils' make_corpus writes it without --default_args.
-        self.describe(self.root, {"modules": ["a/one.c", "b/two.c"], "global_command_override": []})
-        digest = Corpus.load(self.root).digest
-        self.assertIsNone(Corpus.load(self.root).command_override)
-        (self.root / "a/one.c.cmd").unlink()
+        self.describe(self.folder, {"modules": ["a/one.c", "b/two.c"], "global_command_override": []})
+        digest = Corpus.load(self.folder).digest
+        self.assertIsNone(Corpus.load(self.folder).command_override)
+        (self.folder / "a/one.c.cmd").unlink()
         self.refused("a/one.c.cmd: does not exist")
-        (self.root / "b/two.c.cmd").unlink()
-        corpus = Corpus.load(self.root)
+        (self.folder / "b/two.c.cmd").unlink()
+        corpus = Corpus.load(self.folder)
         self.assertEqual([module.command for module in corpus.modules], [(), ()])
         self.assertEqual(corpus.command_override, ())
         self.assertNotEqual(corpus.digest, digest)
 
     def test_carried_files(self):
-        digest = Corpus.load(self.root).digest
-        (self.root / "files").mkdir()
-        (self.root / "files/README").write_bytes(b"not ours")
-        self.assertEqual(Corpus.load(self.root).digest, digest)
-        (self.root / "files/0123456789abcdef-a.profdata").write_bytes(b"profile")
-        corpus = Corpus.load(self.root)
+        digest = Corpus.load(self.folder).digest
+        (self.folder / "files").mkdir()
+        (self.folder / "files/README").write_bytes(b"not ours")
+        self.assertEqual(Corpus.load(self.folder).digest, digest)
+        (self.folder / "files/0123456789abcdef-a.profdata").write_bytes(b"profile")
+        corpus = Corpus.load(self.folder)
         self.assertEqual(corpus.carried_files, ("files/0123456789abcdef-a.profdata",))
         self.assertNotEqual(corpus.digest, digest)
         self.assertEqual(corpus.modules[0].file(corpus.carried_files[0]).read_bytes(), b"profile")
 
     def test_licences(self):
-        self.assertEqual(Corpus.load(self.root).modules[0].licence, "NOASSERTION")
-        (self.root / "corpus_licences.json").write_text(json.dumps({"modules": {"b/two.c": "MIT OR Apache-2.0"}}))
-        licences = [module.licence for module in Corpus.load(self.root).modules]
+        self.assertEqual(Corpus.load(self.folder).modules[0].licence, "NOASSERTION")
+        (self.folder / "corpus_licences.json").write_text(json.dumps({"modules": {"b/two.c": "MIT OR Apache-2.0"}}))
+        licences = [module.licence for module in Corpus.load(self.folder).modules]
         self.assertEqual(licences, ["NOASSERTION", "MIT OR Apache-2.0"])
         for broken in ("[]", '{"modules": ["a"]}', '{"modules": {"a": 1}}', "{"):
-            (self.root / "corpus_licences.json").write_text(broken)
+            (self.folder / "corpus_licences.json").write_text(broken)
             with self.assertRaisesRegex(CorpusError, "corpus_licences.json.*is not"):
-                print(Corpus.load(self.root).modules[0].licence)
+                print(Corpus.load(self.folder).modules[0].licence)
 
     def test_description(self):
         for description, expected in (
@@ -161,15 +163,15 @@ class CorpusTest(CorpusCase):
             ({"modules": ["a/one.c"], "global_command_override": ["\0"]}, "that is not a list of arguments"),
             ({"modules": ["a", "a.thinlto"], "has_thinlto": True}, "so that a.thinlto.bc has two meanings"),
         ):
-            self.describe(self.root, description)
+            self.describe(self.folder, description)
             self.refused(expected)
-        self.describe(self.root, {"modules": []})
+        self.describe(self.folder, {"modules": []})
         self.refused("lists no module", ExitCode.NOTHING_PRODUCED)
-        (self.root / "corpus_description.json").write_text("{")
+        (self.folder / "corpus_description.json").write_text("{")
         self.refused("is not JSON at line 1")
-        (self.root / "corpus_description.json").unlink()
+        (self.folder / "corpus_description.json").unlink()
         self.refused("corpus_description.json): does not exist. make the corpus again")
-        (self.root / ".corpus_unfinished").touch()
+        (self.folder / ".corpus_unfinished").touch()
         self.refused("corpus_description.json): does not exist. run the command that was writing this corpus again")
 
     def test_commands_survive(self):
@@ -192,7 +194,7 @@ class StrangeFilesTest(CorpusCase):
     def each(self, name: str):
         """Makes each of STRANGE at `name`; yields its message."""
         for what, (make, message) in self.STRANGE.items():
-            path = self.root / name
+            path = self.folder / name
             path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
             if what == "a sparse file":
                 path.touch()
@@ -205,29 +207,25 @@ class StrangeFilesTest(CorpusCase):
             self.refused("larger than" if "bytes" in message else message)
 
     def test_bitcode(self):
-        (module, _) = Corpus.load(self.root).modules
+        (module, _) = Corpus.load(self.folder).modules
         for message in self.each("a/one.c.bc"):
             with self.assertRaisesRegex(CorpusError, f"one.c.bc: cannot be read: .*{message}"):
                 module.read_bitcode()
 
     def test_command(self):
-        (module, _) = Corpus.load(self.root).modules
+        (module, _) = Corpus.load(self.folder).modules
         for message in self.each("a/one.c.cmd"):
             with self.assertRaisesRegex(CorpusError, f"one.c.cmd: .*({message}|more than the 4194304 allowed)"):
                 str(module.command)
 
     def test_carried_files_that_would_be_folders_are_none(self):
-        (self.root / "files").mkdir()
+        (self.folder / "files").mkdir()
         for name in ("0123456789abcdef-..", "0123456789abcdef-.", "0123456789abcdef-...", "0123456789abcdef-a"):
-            (self.root / "files" / name).touch()
+            (self.folder / "files" / name).touch()
         expected = ("files/0123456789abcdef-...", "files/0123456789abcdef-a")
-        self.assertEqual(Corpus.load(self.root).carried_files, expected)
+        self.assertEqual(Corpus.load(self.folder).carried_files, expected)
 
     def test_the_corpus_itself(self):
-        os.mkfifo(self.root / "pipe")
+        os.mkfifo(self.folder / "pipe")
         with self.assertRaisesRegex(CorpusError, "pipe: is no directory"):
-            Corpus.load(self.root / "pipe")
-
-
-if __name__ == "__main__":
-    unittest.main()
+            Corpus.load(self.folder / "pipe")

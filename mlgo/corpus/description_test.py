@@ -75,7 +75,3 @@ class DescriptionTest(unittest.TestCase):
             self.assertTrue(parsed.modules)
             self.assertTrue(all(is_safe_name(name) for name in parsed.modules))
             self.assertEqual(len(set(parsed.modules)), len(parsed.modules))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -140,7 +140,3 @@ class DamageTest(unittest.TestCase):
         for length in range(len(content)):
             with self.subTest(length), self.assertRaisesRegex(ElfError, "^(is cut off: |is no ELF file)"):
                 read_everything(content[:length])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -14,6 +14,7 @@ from mlgo.problems.problem import load_problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.testing.folder_case import FolderCase
 
 _INLINING, _EVICTION = load_problem("inlining_for_size"), load_problem("regalloc_eviction")
 _FUNCTIONS = [[MIN_SIZE, FOR_SIZE]] * 3
@@ -73,16 +74,16 @@ class FittingTest(unittest.TestCase):
         )
 
 
-class LevelCheckTest(unittest.TestCase):
+class LevelCheckTest(FolderCase):
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.told = []
 
     def corpus(self, *levels: str) -> Corpus:
         """A corpus with a module m00.c, m01.c, ... at each level."""
         commands = [("-cc1", level) if level else ("-cc1",) for level in levels]
         modules = {f"m{number:02}.c": (b"BC%d" % number, command) for number, command in enumerate(commands)}
-        return made_up_corpus(self.root, modules)
+        return made_up_corpus(self.folder, modules)
 
     def refused(self, problem, corpus: Corpus) -> str:
         with self.assertRaises(CorpusError) as raised:
@@ -100,7 +101,7 @@ class LevelCheckTest(unittest.TestCase):
         said = self.refused(EVICTION, self.corpus("", "-O0", "-O0", ""))
         self.assertEqual(
             said,
-            f"corpus {self.root}: has 4 of 4 modules at -O0 (m00.c, m01.c, m02.c, ...), and regalloc_eviction needs"
+            f"corpus {self.folder}: has 4 of 4 modules at -O0 (m00.c, m01.c, m02.c, ...), and regalloc_eviction needs"
             " -O1, -O2, -O3, -Os or -Oz, because code at -O0 is not optimised and has no such decision."
             f" {build_advice('O2')}",
         )
@@ -128,10 +129,6 @@ class LevelCheckTest(unittest.TestCase):
         self.refused(INLINING, self.corpus(*["-Oz"] * 17, "-O3", "-O3"))
 
     def test_code_for_speed_that_is_compiled_for_size(self):
-        corpus = made_up_corpus(self.root, {"m.c": (made_up_bitcode([[]] * 3), None)}, command_override=("-Oz",))
+        corpus = made_up_corpus(self.folder, {"m.c": (made_up_bitcode([[]] * 3), None)}, command_override=("-Oz",))
         said = self.refused(INLINING, corpus)
         self.assertIn("has 1 of 1 modules at -O2, as the attributes of their functions say (m.c)", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

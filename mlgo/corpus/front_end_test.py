@@ -3,7 +3,6 @@
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from mlgo.corpus import corpus, front_end
 from mlgo.corpus.command import CompileCommand
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 LLVM_MAJOR = int(sys.argv.pop(1))
@@ -79,7 +79,7 @@ class CommandsTest(unittest.TestCase):
         )
 
 
-class SameObjectTest(unittest.TestCase):
+class SameObjectTest(FolderCase):
     """The module compiles to the bytes of the ordinary compile, which embedded bitcode does not always."""
 
     SOURCE = (
@@ -89,33 +89,29 @@ class SameObjectTest(unittest.TestCase):
     )
 
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (self.root / "m.c").write_text(self.SOURCE, encoding="utf-8")
+        super().setUp()
+        (self.folder / "m.c").write_text(self.SOURCE, encoding="utf-8")
 
     def clang(self, *arguments):
-        subprocess.run([CLANG, *arguments], cwd=self.root, env={}, check=True)
+        subprocess.run([CLANG, *arguments], cwd=self.folder, env={}, check=True)
 
     def compiled(self, bitcode: str, recorded: pathlib.Path) -> bytes:
         self.clang(*CompileCommand(corpus.split_command(recorded.read_bytes())).arguments(bitcode, "again.o"))
-        return (self.root / "again.o").read_bytes()
+        return (self.folder / "again.o").read_bytes()
 
     def test_at_every_level(self):
-        source, bitcode, recorded = self.root / "m.c", self.root / "m.bc", self.root / "m.cmd"
+        source, bitcode, recorded = self.folder / "m.c", self.folder / "m.bc", self.folder / "m.cmd"
         for level in ("O1", "O2", "Oz"):
             self.clang(f"-{level}", "-c", "m.c", "-o", "m.o")
             words = ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"]
             front_end.run(str(CLANG), LLVM_MAJOR, words, level, bitcode, recorded)
-            original = (self.root / "m.o").read_bytes()
+            original = (self.folder / "m.o").read_bytes()
             self.assertIn(b"kept", original)
             self.assertEqual(self.compiled("m.bc", recorded), original, level)
-        self.assertFalse((self.root / "m.d").exists())
+        self.assertFalse((self.folder / "m.d").exists())
 
     def test_a_source_that_does_not_compile(self):
-        (self.root / "m.c").write_text("int f( {", encoding="utf-8")
+        (self.folder / "m.c").write_text("int f( {", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "ended with status 1. mend the source"):
-            source, bitcode, recorded = self.root / "m.c", self.root / "m.bc", self.root / "m.cmd"
+            source, bitcode, recorded = self.folder / "m.c", self.folder / "m.bc", self.folder / "m.cmd"
             front_end.run(str(CLANG), LLVM_MAJOR, ["-c", str(source)], "", bitcode, recorded)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,22 +1,17 @@
 """What is told of a corpus."""
 
 import json
-import pathlib
-import tempfile
 import tracemalloc
-import unittest
 
 from mlgo.corpus import information
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 from mlgo.corpus.writer import CorpusWriter
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class InformationTest(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class InformationTest(FolderCase):
     def test_options(self):
         words = (
             "-cc1 -O2 -triple x86_64 -mllvm -a=1 -mllvm -b -D -O3 -ffp-contract=on -pic-level 2 -v -unknown=1".split()
@@ -27,7 +22,7 @@ class InformationTest(unittest.TestCase):
 
     def test_commands_are_not_held_in_memory(self):
         commands = [("-cc1", f"-D{'x' * 300_000}", "-pic-level", str(number)) for number in range(40)]
-        corpus = made_up_corpus(self.root / "c", {f"m{words[-1]}": (b"BC", words) for words in commands})
+        corpus = made_up_corpus(self.folder / "c", {f"m{words[-1]}": (b"BC", words) for words in commands})
         del commands
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)
@@ -37,8 +32,8 @@ class InformationTest(unittest.TestCase):
         self.assertEqual(inspected.same_object, 0)
 
     def test_a_corpus(self):
-        with CorpusWriter(self.root / "c") as writer:
-            profile = self.root / "a.profdata"
+        with CorpusWriter(self.folder / "c") as writer:
+            profile = self.folder / "a.profdata"
             profile.write_bytes(b"12345")
             carried = writer.add_file(profile)
             writer.add("a", b"BC" * 10, ("-cc1", "-O2", f"-fprofile-instrument-use-path={carried}"), licence="MIT")
@@ -48,13 +43,13 @@ class InformationTest(unittest.TestCase):
             writer.add("f", b"last", ("-cc1", "-O2", "-mllvm"))
             writer.finish()
         # A corpus of mlgo-utils may hold a module twice.
-        description = json.loads((self.root / "c/corpus_description.json").read_bytes())
+        description = json.loads((self.folder / "c/corpus_description.json").read_bytes())
         for suffix in (".bc", ".cmd"):
-            (self.root / f"c/e{suffix}").write_bytes((self.root / f"c/b{suffix}").read_bytes())
+            (self.folder / f"c/e{suffix}").write_bytes((self.folder / f"c/b{suffix}").read_bytes())
         description["modules"].append("e")
-        (self.root / "c/corpus_description.json").write_text(json.dumps(description))
+        (self.folder / "c/corpus_description.json").write_text(json.dumps(description))
         read = []
-        found = information.inspect(Corpus.load(self.root / "c"), lambda: read.append(1))
+        found = information.inspect(Corpus.load(self.folder / "c"), lambda: read.append(1))
         self.assertEqual((found.modules, len(read)), (6, 6))
         self.assertEqual(
             (found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (89, 5, 0)
@@ -84,7 +79,7 @@ class InformationTest(unittest.TestCase):
 
     def test_a_command_for_all(self):
         settings = {"has_thinlto": True, "command_override": ["<UNSPECIFIED>"]}
-        found = information.inspect(made_up_corpus(self.root / "c", {"a": (b"BC", None)}, **settings))
+        found = information.inspect(made_up_corpus(self.folder / "c", {"a": (b"BC", None)}, **settings))
         self.assertEqual(found.bytes, {"bitcode": 2, "commands": 0, "thinlto_indices": 5, "carried_files": 0})
         text = "\n".join(information.lines(found))
         self.assertIn("1 ThinLTO modules", text)
@@ -92,9 +87,5 @@ class InformationTest(unittest.TestCase):
         self.assertEqual(found.levels, {"unknown": 1})
 
     def test_levels_of_a_build_that_is_not_optimised(self):
-        found = information.inspect(made_up_corpus(self.root / "c", {"a": (b"BC", ("-cc1",))}))
+        found = information.inspect(made_up_corpus(self.folder / "c", {"a": (b"BC", ("-cc1",))}))
         self.assertIn("1  -O0, for no problem", "\n".join(information.lines(found)))
-
-
-if __name__ == "__main__":
-    unittest.main()

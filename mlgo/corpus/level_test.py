@@ -54,7 +54,3 @@ class LevelTest(unittest.TestCase):
     def test_one_command_for_all_does_not_make_code_small(self):
         contents = (_SMALL, _FOR_SPEED, _NOT_OPTIMISED, made_up_bitcode([[FOR_SIZE]]))
         self.assertEqual(self.levels((), *contents, command_override=("-Oz",)), ["Oz", "O2", "O0", "Os"])
-
-
-if __name__ == "__main__":
-    unittest.main()

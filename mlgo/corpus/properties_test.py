@@ -74,7 +74,3 @@ class CorpusTest(unittest.TestCase):
             r"^5 of 7 modules .*sanitizers; .* \(-fsanitize=address, -fsanitize=thread: 0\.o, 1\.o, 2\.o, \.\.\.\)$",
         )
         self.assertEqual(properties.lines({}, 7), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

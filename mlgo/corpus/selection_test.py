@@ -153,7 +153,3 @@ class CopyingTest(unittest.TestCase):
         self.assertEqual(Corpus.load(self.root / "copy").carried_files, names)
         # Looked for in every command, the files would be looked for 60 times as often.
         self.assertLessEqual(Counted.looked, 4 * len(names))
-
-
-if __name__ == "__main__":
-    unittest.main()

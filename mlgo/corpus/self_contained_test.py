@@ -133,7 +133,3 @@ class FileRootsTest(unittest.TestCase):
     def test_outputs_of_bazel(self):
         (self.build / "bazel-out").symlink_to(self.outside)
         roots_of_build([self.build]).check(self.build / "bazel-out" / "below" / "a.profdata")
-
-
-if __name__ == "__main__":
-    unittest.main()

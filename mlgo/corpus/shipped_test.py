@@ -33,7 +33,3 @@ class ShippedTest(unittest.TestCase):
                 "modules"
             ]
             self.assertNotIn("NOASSERTION", licences.values(), name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """Which module goes where. Known answers of `part_of` are in assemble_test.py."""
 
-import pathlib
-import tempfile
 import unittest
 
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +10,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.split import HELD_OUT, TRAIN, write_parts
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 NAMES = st.lists(st.text("ab/", min_size=1, max_size=8), unique=True, min_size=1, max_size=20)
 #: Machines are busy: how long an example takes says nothing.
@@ -53,10 +52,7 @@ class SplitTest(unittest.TestCase):
         self.assertEqual(split.by_hash(names), {name: split.part_of(name) for name in names})
 
 
-class PartsTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class PartsTest(FolderCase):
     def corpus(self, count: int) -> Corpus:
         with CorpusWriter(self.folder / "whole", False, None) as writer:
             for index in range(count):
@@ -80,7 +76,3 @@ class PartsTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "none of its 2 modules would be in the part held_out") as raised:
             write_parts(corpus, {"m0": split.TRAIN, "m1": split.TRAIN}, self.folder / "parts")
         self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
-
-
-if __name__ == "__main__":
-    unittest.main()

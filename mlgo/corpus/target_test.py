@@ -41,7 +41,3 @@ class TargetTest(unittest.TestCase):
     def test_every_target_is_another_corpus(self):
         digests = {name: corpus(name).digest for name in ("linked", *TRIPLES)}
         self.assertEqual(len(set(digests.values())), len(digests))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import unittest
 
 from hypothesis import given, settings, strategies
 
@@ -16,6 +15,7 @@ from mlgo.corpus.contained_files import NameRefused, refusal
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.writer import CorpusWriter, Duplicate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 COMMAND = ("-cc1", "-O2", "-emit-obj")
 
@@ -24,10 +24,10 @@ def tree(root: pathlib.Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-class WriterTest(unittest.TestCase):
+class WriterTest(FolderCase):
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.out = self.root / "out"
+        super().setUp()
+        self.out = self.folder / "out"
 
 
 class FormatTest(WriterTest):
@@ -60,7 +60,7 @@ class FormatTest(WriterTest):
         )
 
     def test_files_that_commands_read(self):
-        profile = self.root / "a.profdata"
+        profile = self.folder / "a.profdata"
         profile.write_bytes(b"profile")
         with CorpusWriter(self.out, durable=False) as writer:
             name = writer.add_file(profile)
@@ -73,10 +73,13 @@ class FormatTest(WriterTest):
             self.assertRaisesRegex(RunError, "absent.* cannot be read"),
             CorpusWriter(self.out, durable=False) as writer,
         ):
-            writer.add_file(self.root / "absent")
-        os.mkfifo(self.root / "pipe")
-        with CorpusWriter(self.root / "other") as writer, self.assertRaisesRegex(RunError, "it is a pipe, not a file"):
-            writer.add_file(self.root / "pipe")
+            writer.add_file(self.folder / "absent")
+        os.mkfifo(self.folder / "pipe")
+        with (
+            CorpusWriter(self.folder / "other") as writer,
+            self.assertRaisesRegex(RunError, "it is a pipe, not a file"),
+        ):
+            writer.add_file(self.folder / "pipe")
 
     def test_an_override_known_late(self):
         with CorpusWriter(self.out, command_override=["?"], durable=False) as writer:
@@ -128,10 +131,10 @@ class ContainmentTest(WriterTest):
             for name in ("", "/etc/m", "../m", "a/../../m", "a//m", "a/", ".", "./m", "a\0b", "\ud800"):
                 with self.subTest(name), self.assertRaisesRegex(NameRefused, "so it could lie outside the corpus"):
                     writer.add(name, b"BC", COMMAND)
-        self.assertEqual(sorted(os.listdir(self.root)), ["out"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["out"])
 
     def test_links_that_lie_in_the_directory(self):
-        outside = self.root / "outside"
+        outside = self.folder / "outside"
         outside.mkdir()
         (outside / "m.bc").write_bytes(b"precious")
         self.out.mkdir()
@@ -160,7 +163,7 @@ class ContainmentTest(WriterTest):
             (("x", b"i"), ("x", b"j")),
         ):
             for index, order in enumerate(([first, second], [second, first])):
-                out = self.root / f"{second[0]}-{index}".replace("/", "_")
+                out = self.folder / f"{second[0]}-{index}".replace("/", "_")
                 with CorpusWriter(out, has_thinlto=True, durable=False) as writer:
                     said = "(its file .* belongs to|its folder .* is a file of|was added before with other content)"
                     with self.subTest(order), self.assertRaisesRegex(NameRefused, said):
@@ -191,19 +194,19 @@ class DeterminismTest(WriterTest):
         ]
         results = []
         for index, order in enumerate(itertools.permutations(calls)):
-            with CorpusWriter(self.root / f"{index}", durable=False) as writer:
+            with CorpusWriter(self.folder / f"{index}", durable=False) as writer:
                 for call in order:
                     writer.add(*call)
                 written = writer.finish()
-            results.append(tree(self.root / f"{index}"))
+            results.append(tree(self.folder / f"{index}"))
             self.assertEqual(written.duplicates, (Duplicate("b", "a"),))
-            self.assertTrue(os.path.samefile(self.root / f"{index}/a.bc", self.root / f"{index}/c.bc"))
+            self.assertTrue(os.path.samefile(self.folder / f"{index}/a.bc", self.folder / f"{index}/c.bc"))
         self.assertEqual(results, [results[0]] * len(results))
         self.assertNotIn("b.bc", results[0])
 
     def test_the_lowest_rank_stays(self):
         for index, order in enumerate(itertools.permutations([("a", 1), ("b", 0), ("c", 0)])):
-            with CorpusWriter(self.root / f"{index}", durable=False) as writer:
+            with CorpusWriter(self.folder / f"{index}", durable=False) as writer:
                 for name, rank in order:
                     writer.add(name, b"BC", COMMAND, rank=rank)
                 self.assertEqual(writer.result().modules, ("b",))
@@ -246,7 +249,7 @@ class ResumeTest(WriterTest):
             "        print(index, flush=True)\n"
         )
         for stop in (1, 40, 250):
-            out = self.root / f"killed{stop}"
+            out = self.folder / f"killed{stop}"
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
             with subprocess.Popen(
                 [sys.executable, "-c", program, out], stdout=subprocess.PIPE, env=environment
@@ -297,7 +300,3 @@ class ResumeTest(WriterTest):
         with CorpusWriter(self.out, durable=False):
             with self.assertRaisesRegex(RunError, "is being written by another process"):
                 CorpusWriter(self.out, durable=False)
-
-
-if __name__ == "__main__":
-    unittest.main()

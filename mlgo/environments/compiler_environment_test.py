@@ -1,7 +1,6 @@
 """The environments: Gymnasium's own check on a stock clang, the rules of an episode, and that no process remains."""
 
 import gc
-import unittest
 import warnings
 from unittest import mock
 
@@ -237,7 +236,3 @@ class TroubleTest(EnvironmentTestCase):
             self.make(clang=self.root / "absent").reset()
         with self.assertRaisesRegex(ValueError, "the environments render nothing"):
             self.make(render_mode="human")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -93,7 +93,3 @@ class ImprovementTest(unittest.TestCase):
     def test_a_problem_without_an_interactive_score(self):
         with self.assertRaisesRegex(ValueError, "interactive_score None is none of text_bytes, spill_cost"):
             channel_score(dataclasses.replace(EVICTION, interactive_score=None))
-
-
-if __name__ == "__main__":
-    unittest.main()

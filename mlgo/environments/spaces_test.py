@@ -48,7 +48,3 @@ class SpacesTest(unittest.TestCase):
             self.assertEqual(spaces.decision(PRIORITY, [np.float32(decision / 2.0**32)])[0], decision)
         self.assertEqual(spaces.decision(PRIORITY, [1.0])[0], largest)
         self.assertEqual(spaces.decision(EVICTION, 7), 7)
-
-
-if __name__ == "__main__":
-    unittest.main()

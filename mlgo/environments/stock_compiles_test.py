@@ -31,7 +31,3 @@ class StockCompilesTest(unittest.TestCase):
         names = {spec.name for spec in stock_problem(inlining).observation_specs}
         self.assertTrue(inlining.features_of_ours)
         self.assertFalse(names & inlining.features_of_ours)
-
-
-if __name__ == "__main__":
-    unittest.main()

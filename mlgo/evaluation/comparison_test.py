@@ -84,7 +84,3 @@ class CompareTest(unittest.TestCase):
             ],
         )
         self.assertEqual(len(lines), 4)
-
-
-if __name__ == "__main__":
-    unittest.main()

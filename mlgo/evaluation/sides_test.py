@@ -143,7 +143,3 @@ class WithoutMlTest(unittest.TestCase):
         self.assertEqual(without_ml_text({"threshold_5": 0.99}), "; the same without ML: threshold_5 -1.00 %")
         self.assertIn("without ML: the default, for no option", without_ml_text({"threshold_5": 1.01}))
         self.assertEqual(without_ml_text({"policy": 0.9}), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

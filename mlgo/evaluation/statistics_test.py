@@ -230,7 +230,3 @@ class SpreadTest(unittest.TestCase):
         assert found is not None
         self.assertEqual(found.text(), "worst a -2.00 %")
         self.assertIsNone(spread_of({"a": 0.98}, seed=1))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -207,7 +207,3 @@ class CorpusVerdictTest(unittest.TestCase):
         self.assertIs(found.claim, Claim.BETTER)
         self.assertIn("better by linked code of 10 modules (-2.00 % [-3.00, -1.00])", found.sentence())
         self.assertEqual([each.measure for each in found.evidence], ["linked code of 10 modules"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -70,7 +70,3 @@ class WeightedSumTest(unittest.TestCase):
     def test_json_and_back(self):
         found = _weighted_sum(_pairs((3.0, 4.0), (5.0, 4.0)), seed=1)
         self.assertEqual(WeightedSum.from_json(found.to_json()), found)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -113,7 +113,3 @@ class AttributionTest(unittest.TestCase):
         ranked = sorted(values, key=lambda value: (value != value, value))
         # NaN is the largest to the normaliser, and infinity as large.
         np.testing.assert_array_equal(typical_levels(levels(values)), levels([ranked[(len(values) - 1) // 2]])[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

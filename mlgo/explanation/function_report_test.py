@@ -166,7 +166,3 @@ class SectionsTest(unittest.TestCase):
         self.assertEqual(numbers, [0, 1, 2])
         self.assertIn("LLVM also asked the heuristic.", text)
         self.assertNotIn("above", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

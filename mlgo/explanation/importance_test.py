@@ -75,7 +75,3 @@ class ImportanceTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "at least one decision"):
             share_of({"m": (0, 0)}, 1)
         self.assertEqual(share_of({"m": (0, 7)}, 1).high, 0.0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -71,7 +71,3 @@ class QueriedPolicyTest(unittest.TestCase):
         self.assertGreater(found[0].changed.share, 0.3)
         self.assertEqual(found[0].confidence_lost, found[0].changed.share)
         self.assertEqual({each.changed.share for each in found[1:]}, {0.0})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -71,7 +71,3 @@ class RecordedTest(unittest.TestCase):
         for damaged in (content, arrays.MAGIC + content):
             with self.assertRaisesRegex(RunError, "^file: (is damaged: |does not start like ).*Delete it"):
                 _decoded(damaged, EVICTION)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -64,7 +64,3 @@ class ReplayTest(unittest.TestCase):
         wrong = r"decisions of broken: observation 2 of 5: decision .* not among the legal"
         with self.assertRaisesRegex(RunError, wrong):
             states.replayed(states.smallest_evictor(), EVICTION, recorded)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -56,7 +56,3 @@ class SelectionTest(unittest.TestCase):
         self.assertEqual(chosen, ["ax", "ay", "bx", "by"])
         self.assertEqual(varied(candidates, 3, [lambda each: each[0]], [1]), ["ax", "bx", "cx"])
         self.assertEqual(varied(candidates, 0, [lambda each: each[0]], [1]), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

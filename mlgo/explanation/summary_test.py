@@ -100,7 +100,3 @@ class SummaryTest(unittest.TestCase):
             self.assertIn(part, shown.getvalue())
         # In more backticks than it holds.
         self.assertIn("`` void f<`quoted`>() → g", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

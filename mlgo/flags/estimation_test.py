@@ -1,9 +1,5 @@
 """Flags and rewards that go together, and the digests of an estimation."""
 
-import pathlib
-import tempfile
-import unittest
-
 from absl import flags
 from absl.testing import flagsaver
 
@@ -11,6 +7,7 @@ from mlgo.flags import training
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.code_size import ESTIMATED_CODE
 from mlgo.training.run_inputs import ESTIMATION_INPUTS
 
@@ -18,9 +15,9 @@ training.define_estimation_flags()
 flags.FLAGS(["test"])
 
 
-class EstimationGivenTest(unittest.TestCase):
+class EstimationGivenTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         for name in ("opt", "estimator.json"):
             (self.folder / name).write_text(name, encoding="utf-8")
 
@@ -56,7 +53,3 @@ class EstimationGivenTest(unittest.TestCase):
     def test_a_damaged_estimator(self):
         with self.assertRaisesRegex(RunError, "estimator.json"):
             self.given(INLINING, ESTIMATED_CODE, size_estimator="estimator.json", opt="opt").load()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -56,7 +56,3 @@ class HelpTextTest(unittest.TestCase):
     def test_a_word_after_two_dashes_asks_for_nothing(self):
         for words, asks in ((["--n=2", "--help"], True), (["--n=2", "--", "--help"], False), (["--helpful"], False)):
             self.assertEqual(command_help.asks_for_help(words), asks)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -16,7 +16,3 @@ class ImportsTest(unittest.TestCase):
     def test_commands_start_without_large_libraries(self):
         program = [sys.executable, "-c", _CHECK.format(path=sys.path)]
         self.assertEqual(subprocess.run(program, check=True, capture_output=True, encoding="utf-8").stdout, "[]\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,14 +1,11 @@
 """Command lines of ml-compiler-opt's documents become command lines of ours; what cannot be is one sentence."""
 
-import pathlib
-import tempfile
-import unittest
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlgo.flags.peer_arguments import translated
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _COMPILING = {"problem", "clang", "add_flags", "delete_flags", "replace_flags", "gin_files", "gin_bindings"}
 _TRAINING = _COMPILING | {
@@ -45,10 +42,7 @@ PPOAgent.kl_cutoff_factor = 2.0
 """
 
 
-class PeerArgumentsTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class PeerArgumentsTest(FolderCase):
     def write(self, name: str, text: str) -> str:
         relative = f"compiler_opt/rl/inlining/gin_configs/{name}.gin"
         path = self.folder / relative
@@ -165,7 +159,3 @@ class PeerArgumentsTest(unittest.TestCase):
             self.translated(_TRAINING, f"--gin_bindings={text}")
         except RunError:
             pass
-
-
-if __name__ == "__main__":
-    unittest.main()

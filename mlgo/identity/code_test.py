@@ -1,10 +1,7 @@
 """Which edits of mlgo's code make earlier results another version's."""
 
-import pathlib
-import tempfile
-import unittest
-
 from mlgo.identity import code
+from mlgo.run.testing.folder_case import FolderCase
 
 _COMMAND = '''"""Compares policies."""
 flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.")
@@ -14,28 +11,28 @@ limit = 3
 _NO_RESULT = ("reporting/page.py", "score/README.md", "score/problem_score_test.py", "score/testing/fake.py")
 
 
-class CodeTest(unittest.TestCase):
+class CodeTest(FolderCase):
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         for name in (*_NO_RESULT, "score/problem_score.py", "run/files.py"):
             self.write(name, "x = 1\n")
         self.write("evaluate.py", _COMMAND)
         self.write("commands/measuring.py", _COMMAND)
 
     def write(self, name, content):
-        path = self.root / name
+        path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
 
     def changed(self, name, content):
         """The parts whose digest another content of the file `name` changes."""
-        before = code.code_digests(self.root)
+        before = code.code_digests(self.folder)
         self.write(name, content)
-        now = code.code_digests(self.root)
+        now = code.code_digests(self.folder)
         return {part for part in {*before, *now} if before.get(part) != now.get(part)}
 
     def test_parts(self):
-        self.assertEqual(set(code.code_digests(self.root)), {"*.py", "commands", "run", "score"})
+        self.assertEqual(set(code.code_digests(self.folder)), {"*.py", "commands", "run", "score"})
 
     def test_what_can_change_a_result_counts(self):
         self.assertEqual(self.changed("score/problem_score.py", "x = 2\n"), {"score"})
@@ -54,16 +51,12 @@ class CodeTest(unittest.TestCase):
             self.assertEqual(self.changed("commands/measuring.py", f"# A comment.\n{reworded}"), set())
 
     def test_a_cache_depends_on_the_folders_below_its_results(self):
-        before = [code.digest_of_code(folders, self.root) for folders in (code.COMPILES, code.SEARCHES)]
+        before = [code.digest_of_code(folders, self.folder) for folders in (code.COMPILES, code.SEARCHES)]
         self.write("search/moves.py", "")
-        after = [code.digest_of_code(folders, self.root) for folders in (code.COMPILES, code.SEARCHES)]
+        after = [code.digest_of_code(folders, self.folder) for folders in (code.COMPILES, code.SEARCHES)]
         self.assertEqual([one == other for one, other in zip(before, after)], [True, False])
         self.write("run/files.py", "x = 2\n")
-        self.assertNotEqual(code.digest_of_code(code.COMPILES, self.root), after[0])
+        self.assertNotEqual(code.digest_of_code(code.COMPILES, self.folder), after[0])
 
     def test_the_real_code(self):
         self.assertIn("identity", code.code_digests())
-
-
-if __name__ == "__main__":
-    unittest.main()

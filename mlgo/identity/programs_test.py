@@ -1,9 +1,7 @@
 """A compiler is its file and every library that it loads."""
 
 import os
-import pathlib
 import struct
-import tempfile
 import unittest
 import unittest.mock
 
@@ -11,11 +9,12 @@ from mlgo.identity import programs
 from mlgo.identity.testing.made_up_program import program
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class ProgramsTest(unittest.TestCase):
+class ProgramsTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+        super().setUp()
         (self.folder / "lib").mkdir()
         self.clang = self.write("bin/clang", program(["libLLVM.so.22", "libc.so.6"], "$ORIGIN/../lib"))
 
@@ -146,7 +145,3 @@ class ProgramsTest(unittest.TestCase):
     def test_a_compiler_that_is_not_there(self):
         with self.assertRaisesRegex(RunError, "absent: cannot be read: No such file.*Give a file that can be read"):
             self.identity(self.folder / "absent")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,11 +3,8 @@
 import hashlib
 import io
 import json
-import pathlib
 import struct
-import tempfile
 import tracemalloc
-import unittest
 import zipfile
 
 import numpy as np
@@ -15,14 +12,12 @@ import numpy as np
 from mlgo.learning import checkpoint
 from mlgo.learning.checkpoint import decode_arrays, digest_of, encode_arrays, load_checkpoint, save_checkpoint
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _ARRAYS = {"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a/x": np.array(7, np.int64), "empty": np.zeros((0, 4))}
 
 
-class CheckpointTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class CheckpointTest(FolderCase):
     def loaded(self):
         """(arrays, facts) of the checkpoint, which is there."""
         found = load_checkpoint(self.folder, "c")
@@ -136,7 +131,3 @@ def _archive(member: bytes, method: int = zipfile.ZIP_STORED, name: str = "a.npy
     with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr(name, member)
     return buffer.getvalue()
-
-
-if __name__ == "__main__":
-    unittest.main()

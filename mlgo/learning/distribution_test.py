@@ -10,6 +10,8 @@ from mlgo.learning.network import DEFAULT_DEVIATION, deviation_of, exploring_net
 from mlgo.learning.testing.synthetic_environments import BinaryEnvironment, ContinuousEnvironment
 from mlgo.run import determinism
 
+setUpModule = determinism.configure_tensorflow
+
 
 class DistributionTest(unittest.TestCase):
     def test_rows_have_the_softmax_of_their_observation(self):
@@ -57,8 +59,3 @@ class ExplorationTest(unittest.TestCase):
         network = initial_network(ContinuousEnvironment.normalizer, 1)
         self.assertEqual(deviation_of(network), DEFAULT_DEVIATION)
         self.assertEqual(deviation_of(exploring_network(network, deviation=0.5)), 0.5)
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

@@ -77,7 +77,3 @@ class AnswerTest(unittest.TestCase):
             DivergenceRules(slow_down=1)
         with self.assertRaisesRegex(ValueError, "patience=0"):
             DivergenceRules(patience=0)
-
-
-if __name__ == "__main__":
-    unittest.main()

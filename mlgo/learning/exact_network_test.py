@@ -109,7 +109,3 @@ class InitialNetworkTest(unittest.TestCase):
         self.assertEqual(weights["value/1/kernel"].shape, (3, 2))
         with self.assertRaisesRegex(ValueError, "NetworkConfig.fc_layer_params"):
             NetworkConfig(())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -40,7 +40,3 @@ class NearestPolicyTest(unittest.TestCase):
         fitted = fit_weights(self.template, self.seen)
         self.assertEqual(fitted.shape, (self.template.normalizer.width + 1,))
         np.testing.assert_array_equal(fitted, linear_fit(self.template, self.seen))
-
-
-if __name__ == "__main__":
-    unittest.main()

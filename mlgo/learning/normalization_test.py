@@ -1,7 +1,5 @@
 """Levels: the formula, its robustness, its files."""
 
-import pathlib
-import tempfile
 import unittest
 
 import numpy as np
@@ -20,6 +18,7 @@ from mlgo.learning.normalization import (
 from mlgo.learning.testing import synthetic
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _ANY_FLOAT = st.floats(width=32, allow_nan=True, allow_infinity=True)
 
@@ -145,9 +144,9 @@ class LevelsTest(unittest.TestCase):
         self.assertTrue((np.diff(levels, axis=0) >= 0).all())
 
 
-class FilesTest(unittest.TestCase):
+class FilesTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         for spec in synthetic.PROBLEM.observation_specs[1:]:
             (self.folder / f"{spec.name}.buckets").write_text("0.0\n0.5\n1.0\n")
 
@@ -171,7 +170,3 @@ class FilesTest(unittest.TestCase):
         for value in ({}, {"problem": "p", "columns": [["f", 1.0, 1.0]], "dropped": [], "mark_last_position": True}):
             with self.assertRaisesRegex(ValueError, "not the description of a normaliser|is not finite and increasing"):
                 Normalizer.from_json(value)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -87,7 +87,3 @@ class ObservationsTest(unittest.TestCase):
     def test_nothing_to_join_is_an_error(self):
         with self.assertRaisesRegex(ObservationError, "no observations at all"):
             concatenate([])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -54,7 +54,3 @@ class AdamTest(unittest.TestCase):
         weights = {"policy/0/kernel": [3.0], "policy/0/bias": [5.0], "value/0/kernel": [7.0]}
         variables = {name: tf.Variable(values) for name, values in weights.items()}
         self.assertEqual(float(weight_decay(variables, 0.5)), 0.5 * 9.0 / 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -67,7 +67,3 @@ class ReturnsTest(unittest.TestCase):
             _sample("a", 0, {}, contexts=("f",))
         with self.assertRaisesRegex(ValueError, "weight 0"):
             Sample("a", 0, 0.0, 0.0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -97,7 +97,3 @@ class ChartsTest(unittest.TestCase):
         self.assertEqual(image.tag, "{http://www.w3.org/2000/svg}svg")
         self.assertEqual({each.tag.rpartition("}")[2] for each in image.iter()} & {"script", "b", "i"}, set())
         self.assertIn("<script>", [each.text for each in image.iter()])
-
-
-if __name__ == "__main__":
-    unittest.main()

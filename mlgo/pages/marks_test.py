@@ -18,7 +18,3 @@ class MarksTest(unittest.TestCase):
         for text in ("", _PAGE + _PAGE, _PAGE.replace("end", "and")):
             with self.assertRaisesRegex(ValueError, "begin generated: a.*once, in this order"):
                 marks.with_section(text, "generated", "a", "new")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -332,7 +332,3 @@ class ExploringTest(unittest.TestCase):
         _, network, _ = _prepared("regalloc_priority")
         with self.assertRaisesRegex(RunError, "is for 'regalloc_priority', not for 'inlining_for_size'"):
             TfliteTemplate(network, load_problem("inlining_for_size"), exploring=False)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,9 +5,6 @@ import hashlib
 import io
 import json
 import os
-import pathlib
-import tempfile
-import unittest
 import zipfile
 
 import numpy as np
@@ -21,6 +18,7 @@ from mlgo.policy.saved_model import save_policy
 from mlgo.problems.problem import load_problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 PRIORITY = load_problem("regalloc_priority")
 INLINING = load_problem("inlining_for_size")
@@ -33,9 +31,9 @@ def _network() -> PolicyNetwork:
     return initial_network(NORMALIZER, 1)
 
 
-class DirectoryTest(unittest.TestCase):
+class DirectoryTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         save_policy(_network(), PRIORITY, self.folder)
         self.record = json.loads((self.folder / "policy.json").read_text())
 
@@ -181,7 +179,3 @@ class DirectoryTest(unittest.TestCase):
             weights = {name: value for name, value in _network().weights.items() if name != missing}
             self.assertIn(f"the tensor '{missing}' is missing", weights_fault(weights, 2) or "")
         self.assertIsNone(weights_fault(_network().weights, 2))
-
-
-if __name__ == "__main__":
-    unittest.main()

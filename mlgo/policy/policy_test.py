@@ -1,9 +1,6 @@
 """Policies on disk: equal bytes, what LLVM asks for."""
 
 import json
-import pathlib
-import tempfile
-import unittest
 
 import numpy as np
 import tensorflow as tf
@@ -16,6 +13,7 @@ from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import build_graph
 from mlgo.policy.saved_model import save_policy, saved_model_bytes
 from mlgo.policy.tflite import TfliteTemplate, convert, converted_model
+from mlgo.run.testing.folder_case import FolderCase
 
 
 def _network(seed: int = 1, *config: NetworkConfig) -> PolicyNetwork:
@@ -29,10 +27,7 @@ def _network(seed: int = 1, *config: NetworkConfig) -> PolicyNetwork:
     )
 
 
-class ModelTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class ModelTest(FolderCase):
     def test_replacing_weights_equals_converting_them(self):
         network = _network(2)
         exact = exact_network(network.weights)
@@ -77,10 +72,7 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(other, template.model(exact_network(small.weights)))
 
 
-class SavedModelTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class SavedModelTest(FolderCase):
     def test_equal_weights_give_equal_bytes_and_no_path(self):
         one, two = self.folder / "one", self.folder / "two"
         save_policy(_network(), synthetic.PROBLEM, one, {"seed": 1})
@@ -112,7 +104,3 @@ class SavedModelTest(unittest.TestCase):
         self.assertEqual(loaded.weights.keys(), network.weights.keys())
         for name, value in network.weights.items():
             np.testing.assert_array_equal(loaded.weights[name], value)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,13 +2,13 @@
 
 import math
 import pathlib
-import tempfile
 import unittest
 
 import numpy as np
 import tensorflow as tf
 
 from mlgo.policy.saved_model_signature import endless_calls, graph_fault, values_fault, variables_fault
+from mlgo.run.testing.folder_case import FolderCase
 
 
 class ValuesTest(unittest.TestCase):
@@ -32,10 +32,7 @@ class ValuesTest(unittest.TestCase):
             self.assertIsNone(values_fault("w", values, trained=False))
 
 
-class GraphTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class GraphTest(FolderCase):
     def test_constants_of_the_graph_and_of_its_functions(self):
         for value, fault in ((1.0, None), (math.nan, "1 values that are NaN")):
 
@@ -92,7 +89,3 @@ class GraphTest(unittest.TestCase):
         fault = variables_fault(self.graph_with_variable(), self.folder / "absent")
         self.assertRegex(fault or "", r"^cannot be read \(.+\)$")
         self.assertIsNone(variables_fault(tf.Graph().as_graph_def(), self.folder / "absent"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -43,7 +43,3 @@ class ExecutedCostTest(unittest.TestCase):
     def test_a_score_of_the_code_has_no_such_cost(self):
         with self.assertRaisesRegex(ValueError, r"inlining_for_size: its score .*; leave out \+executed_cost"):
             load_problem("inlining_for_size+executed_cost")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -106,7 +106,3 @@ class ProblemTest(unittest.TestCase):
         ):
             with self.subTest(name), self.assertRaisesRegex(ValueError, wrong):
                 load_problem(name)
-
-
-if __name__ == "__main__":
-    unittest.main()

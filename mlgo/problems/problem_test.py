@@ -123,7 +123,3 @@ class RefusalTest(unittest.TestCase):
                 dataclasses.replace(load_problem(name), **change)
         with self.assertRaisesRegex(KeyError, "has no observation 'colour'"):
             eviction.observation_spec("colour")
-
-
-if __name__ == "__main__":
-    unittest.main()

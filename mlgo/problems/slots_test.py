@@ -40,7 +40,3 @@ class SlotsTest(unittest.TestCase):
         for look_up in (lambda: slots.selector_option("absent", ""), lambda: slots.slot_arguments("absent")):
             with self.assertRaisesRegex(ValueError, "problem absent: has no policy slot; add one to llvm/slots.bzl"):
                 look_up()
-
-
-if __name__ == "__main__":
-    unittest.main()

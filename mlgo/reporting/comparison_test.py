@@ -195,7 +195,3 @@ class FoldersTest(FolderTestCase):
         made_up.write_run(self.folder / "a", ended=False)
         with self.assertRaisesRegex(RunError, "a: has no modules.csv or functions.csv"):
             self.contenders("a")
-
-
-if __name__ == "__main__":
-    unittest.main()

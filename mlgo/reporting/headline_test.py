@@ -1,7 +1,5 @@
 """The verdict of a page: one line, no claim that the measures or the sample do not carry; equal counts everywhere."""
 
-import unittest
-
 from mlgo.pages.change import Tone
 from mlgo.pages.markdown import summary
 from mlgo.pages.rendering import html as html_of
@@ -82,7 +80,3 @@ class VerdictTest(FolderTestCase):
         said = html_of(compose(self.read("run"))).decode()
         self.assertIn("3 validation modules every 3 iterations", said)
         self.assertNotIn("8 validation modules", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import tempfile
-import unittest
 
 from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
@@ -151,7 +150,3 @@ class ReadingTest(FolderTestCase):
         os.truncate(table, 200 * 1024**3)
         with self.assertRaisesRegex(RunError, "modules.csv.*it has 214748364800 bytes, more than the 1073741824"):
             self.read()
-
-
-if __name__ == "__main__":
-    unittest.main()

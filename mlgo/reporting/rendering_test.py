@@ -262,7 +262,3 @@ class ReadableNamesTest(FolderTestCase):
     def test_a_page_without_such_names_is_the_same(self):
         page = self.page([Table("c", ("function",), [[Cell.of_name("main")]])])
         self.assertIs(with_readable_names(page, Demangler(self.folder / "absent")), page)
-
-
-if __name__ == "__main__":
-    unittest.main()

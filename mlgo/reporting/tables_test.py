@@ -74,7 +74,3 @@ class TablesTest(unittest.TestCase):
         row = FunctionRow(made_up.HOSTILE, made_up.HOSTILE, 1, 1.0, {"a": 1.0}, {"a": 1.0}, True)
         (found,) = tables.functions_table(rows_to_csv([row], ["a"]), "t")["a"]
         self.assertEqual(found.key, (made_up.HOSTILE, made_up.HOSTILE))
-
-
-if __name__ == "__main__":
-    unittest.main()

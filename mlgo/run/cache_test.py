@@ -4,18 +4,17 @@ import errno
 import os
 import pathlib
 import shutil
-import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.run.cache import Cache
+from mlgo.run.testing.folder_case import FolderCase
 
 _KEYS = [f"{index:064x}" for index in range(4)]
 
 
-class CacheTest(unittest.TestCase):
+class CacheTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.cache = Cache(self.folder / "cache", 450)
 
     def path(self, key: str) -> pathlib.Path:
@@ -60,7 +59,3 @@ class CacheTest(unittest.TestCase):
             self.cache.store(_KEYS[0], {"a": b"1"})
         self.assertIsNone(self.cache.fetch(_KEYS[0]))
         self.assertEqual(self.cache.trim(), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

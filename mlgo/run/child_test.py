@@ -98,7 +98,3 @@ class ChildTest(unittest.TestCase):
                 return ended.output
 
         self.assertEqual(child.in_parallel(2, work, ["runs", "fails"]), [b"''\n", None])
-
-
-if __name__ == "__main__":
-    unittest.main()

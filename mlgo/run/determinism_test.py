@@ -16,7 +16,3 @@ class SeedsTest(unittest.TestCase):
         self.assertEqual(generator(1, "x").integers(2**60), generator(1, "x").integers(2**60))
         # The value itself: a change would change every trained policy.
         self.assertEqual(derive_seed(1, "x"), 3678298648931142009)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -62,7 +62,3 @@ class EndingTest(unittest.TestCase):
             done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
             with self.subTest(encoding=encoding):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, printed + b"\n", b""))
-
-
-if __name__ == "__main__":
-    unittest.main()

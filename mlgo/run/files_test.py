@@ -142,7 +142,3 @@ class DirectoryTest(FolderCase):
         (self.folder / "below" / ".link.abc.partial").symlink_to(self.folder / "below")
         self.assertEqual(files.remove_partial(self.folder), 3)
         self.assertEqual(os.listdir(self.folder / "below"), ["kept.partial"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -48,7 +48,3 @@ class NamedPathsTest(unittest.TestCase):
         for value in ("default=/a", "a b=/a", "=/a", "a/b=/a", ".=/a", "..=/a"):
             with self.assertRaisesRegex(RunError, "would have the name"):
                 flag_values.named_paths("", [value], ("default",))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -34,7 +34,3 @@ class GinTextTest(unittest.TestCase):
             check_text(text, "it")
         except RunError:
             pass
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -55,7 +55,3 @@ class FieldsTest(unittest.TestCase):
         for value in values:
             with self.assertRaisesRegex(RunError, "^the thing: is not a JSON object. Make it$"):
                 Fields(value, "the thing", "Make it")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -49,7 +49,3 @@ class JsonLinesTest(unittest.TestCase):
             self.path.write_bytes(whole + line)
             with self.assertRaisesRegex(RunError, f"figures .*line 2\\): {wrong}.*Delete them"):
                 self.read()
-
-
-if __name__ == "__main__":
-    unittest.main()

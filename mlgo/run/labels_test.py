@@ -191,7 +191,3 @@ class BuiltTest(unittest.TestCase):
         ):
             with self.assertRaisesRegex(RunError, f"^label //a:corpus: {message}"):
                 labels.built("//a:corpus", root, options)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -59,7 +59,3 @@ class LocateTest(unittest.TestCase):
             manifest.write_text(f"_main/models/x/policy/policy.json {folder}/elsewhere/policy.json\n")
             with mock.patch.dict(os.environ, {"RUNFILES_MANIFEST_FILE": str(manifest)}):
                 self.assertEqual(locate.runfile("models/x/policy"), policy)
-
-
-if __name__ == "__main__":
-    unittest.main()

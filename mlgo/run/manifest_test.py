@@ -1,17 +1,15 @@
 """Tests of mlgo.run.manifest."""
 
 import json
-import pathlib
-import tempfile
-import unittest
 
 from mlgo.run import manifest
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class ManifestTest(unittest.TestCase):
+class ManifestTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         (self.folder / "output").write_text("content")
         self.written = manifest.Manifest(
             stage="trace",
@@ -74,7 +72,3 @@ class ManifestTest(unittest.TestCase):
         (self.folder / "a" / "b").touch()
         (self.folder / "a" / ".b.x.partial").touch()
         self.assertEqual(manifest.files_below(self.folder), ["a/b", "output"])
-
-
-if __name__ == "__main__":
-    unittest.main()

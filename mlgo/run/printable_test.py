@@ -42,7 +42,3 @@ class PrintableTest(unittest.TestCase):
 
     def test_lines_cannot_look_like_messages(self):
         self.assertEqual(printable_message("a\nerror: b\n    c\td\n\nfe"), "a\n  error: b\n    c\td\n\n  fe")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -120,7 +120,3 @@ class HostileNamesTest(unittest.TestCase):
             with contextlib.redirect_stderr(stream), contextlib.redirect_stdout(stream):
                 say()
             self.assertEqual(stream.getvalue(), f"{self.SHOWN}\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -32,7 +32,3 @@ class QuietTest(unittest.TestCase):
 
     def test_everything_is_heard_of_a_block_that_fails(self):
         self.assertEqual(sorted(said("1 / 0")), ["after", "before", "native", "python"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -78,7 +78,3 @@ class RegularFileTest(unittest.TestCase):
         self.path.write_bytes(b"ab\xff")
         with self.assertRaisesRegex(RunError, "it.*is not UTF-8 at byte 2. Make it"):
             regular_file.read_text(self.path, LIMIT, "the thing", "Make it")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -208,7 +208,3 @@ class StageTest(FolderCase):
         self.addCleanup(self.opened.close)
         with self.assertRaisesRegex(AssertionError, "stage trace runs before the folder is claimed"):
             self.stage()
-
-
-if __name__ == "__main__":
-    unittest.main()

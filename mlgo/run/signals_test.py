@@ -21,7 +21,3 @@ class SignalsTest(unittest.TestCase):
         message = r"program ld\.lld: was ended from outside, by SIGKILL\. .* the same command again"
         with self.assertRaisesRegex(signals.KilledFromOutside, message):
             signals.check_not_killed("ld.lld", -signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    unittest.main()

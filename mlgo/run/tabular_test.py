@@ -64,7 +64,3 @@ class MarkdownTest(unittest.TestCase):
         ):
             with self.subTest(name):
                 self.assertEqual((tabular.markdown_text(name), tabular.markdown_code(name)), (text, code))
-
-
-if __name__ == "__main__":
-    unittest.main()

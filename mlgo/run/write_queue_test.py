@@ -56,7 +56,3 @@ class WriteQueueTest(unittest.TestCase):
             queue.submit(fail_later)
             may_fail.set()
             raise KeyError("own")
-
-
-if __name__ == "__main__":
-    unittest.main()

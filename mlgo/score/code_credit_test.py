@@ -59,7 +59,3 @@ class CreditTest(unittest.TestCase):
     def test_a_call_site_that_is_decided_twice_is_one_context_each(self):
         contexts, credit = _credit(sizes_of(f=32), sizes_of(f=16), log_of(("f", "g", 0), ("f", "g", 1)))
         self.assertEqual((contexts, credit), (("f", "f"), {"f": 1.0}))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -62,7 +62,3 @@ class ScoresTest(unittest.TestCase):
         found = code_scores(code, log_of(("f", "g", 1), ("f", "h", 0), ("gone", "h", 1)))
         functions = {"f": FunctionScore(2, 10.0), "s": FunctionScore(0, 6.0, "s")}
         self.assertEqual(found, {**functions, NON_FUNCTION_BYTES: FunctionScore(1, 14.0)})
-
-
-if __name__ == "__main__":
-    unittest.main()

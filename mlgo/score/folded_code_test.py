@@ -125,7 +125,3 @@ class AddedCodeTest(unittest.TestCase):
         changed = {**self.builds, "c": {**self.builds["c"], "u": function(5, "new", "u")}}
         self.assertNotEqual(self.count.digest, AddedCode.of_builds(changed).digest)
         self.assertEqual(self.count.digest, AddedCode.of_builds(self.builds).digest)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -115,7 +115,3 @@ class RewardTest(unittest.TestCase):
     def test_totals_are_of_the_functions_that_all_sides_have(self):
         found = SMALLER.totals([scores(f=1.0, g=2.0), scores(g=3.0, h=4.0)])
         self.assertEqual(found, ("scores of 1 functions, added up", [2.0, 3.0]))
-
-
-if __name__ == "__main__":
-    unittest.main()

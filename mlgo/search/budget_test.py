@@ -61,7 +61,3 @@ class BudgetTest(unittest.TestCase):
         if max(found.values()) < 70:
             dearest = max(estimated_seconds(each) for each in corpus)
             self.assertGreater(used + dearest, seconds * (1 - 1e-9))
-
-
-if __name__ == "__main__":
-    unittest.main()

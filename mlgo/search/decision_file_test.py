@@ -70,7 +70,3 @@ class DecisionFileTest(unittest.TestCase):
                 read(bytes_read, "file")
             except RunError:
                 pass
-
-
-if __name__ == "__main__":
-    unittest.main()

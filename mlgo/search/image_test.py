@@ -77,7 +77,3 @@ class ImageTest(unittest.TestCase):
         image = smallest_image(linking(sizes, shared), MODULES, SIDES[:2], "found", SIDES if greedy_per_module else ())
         for side in SIDES[:2]:
             self.assertLessEqual(image.size, sum(sizes[name, side] for name in MODULES))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -111,7 +111,3 @@ class PropertiesTest(unittest.TestCase):
         # The decisions stand for the build, whatever decides otherwise.
         again = ToyCompiler(program, limit=1000).build(Section(ANY_MODULE, DEFAULT, found.best.all_given))
         self.assertEqual(again.sizes, found.best.sizes)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,12 +1,11 @@
 """Tests of results: the files of a search that was made up, and its summary."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 
 from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.image import LinkedSelection
 from mlgo.search.results import Tuned, curve
@@ -21,9 +20,9 @@ MODULES = {
 IMAGE = LinkedSelection({"a.c": FOUND, "b.c": "default"}, {"a.c": 88, "b.c": 50}, {"default": {"a.c": 100, "b.c": 50}})
 
 
-class ResultsTest(unittest.TestCase):
+class ResultsTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         coverage = Coverage(4, ["d.c"], {"c.c": 30})
         tuned = Tuned(MODULES, IMAGE, b"mlgo-decisions 1\n", ["c.c"], coverage=coverage)
         self.lines = tuned.write(self.folder, {"budget": 30.0}, 1)
@@ -81,7 +80,3 @@ class ModulesTest(unittest.TestCase):
         check_sizes(MODULES, {"a.c": 90.0, "b.c": 20.005})
         with self.assertRaisesRegex(RunError, "module b.c: has 21.0 bytes with the decisions found, and had 20.0"):
             check_sizes(MODULES, {"a.c": 90.0, "b.c": 21.0})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -77,7 +77,3 @@ class SideBySideTest(unittest.TestCase):
 
     def test_no_search_is_no_result(self):
         self.assertEqual(self.found(1, []), ({}, []))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -95,7 +95,3 @@ class EstimatedCodeTest(unittest.TestCase):
         ):
             with self.assertRaisesRegex(RunError, message):
                 self.estimated(said, code)(_MODULE.encode(), "m.cpp")
-
-
-if __name__ == "__main__":
-    unittest.main()

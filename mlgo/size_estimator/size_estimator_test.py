@@ -118,7 +118,3 @@ class EstimatorTest(unittest.TestCase):
         self.assertAlmostEqual(found.median, 20.0)
         self.assertAlmostEqual(found.module_mean, 5.0)
         self.assertAlmostEqual(found.total, 100 * (130 / 120 - 1))
-
-
-if __name__ == "__main__":
-    unittest.main()

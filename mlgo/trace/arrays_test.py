@@ -97,7 +97,3 @@ class ArraysTest(unittest.TestCase):
     def test_objects_cannot_be_stored(self):
         with self.assertRaisesRegex(ValueError, "array 'x': dtype object cannot be stored"):
             arrays.encode({"x": np.array([object()])})
-
-
-if __name__ == "__main__":
-    unittest.main()

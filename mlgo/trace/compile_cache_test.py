@@ -2,7 +2,6 @@
 
 import functools
 import pathlib
-import tempfile
 import unittest
 import unittest.mock
 
@@ -13,6 +12,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.identity import code
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.cache import Cache
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
@@ -37,9 +37,9 @@ class CountingExecutor:
         self._executor.close()
 
 
-class CompileCacheTest(unittest.TestCase):
+class CompileCacheTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         (self.folder / "bin").mkdir()
         clang = pathlib.Path(fake_clang.install(self.folder / "bin", PROBLEM))
         self.executor = CountingExecutor(LocalExecutor(2))
@@ -115,7 +115,3 @@ class CompileCacheTest(unittest.TestCase):
             self.known.optimised(folder, corpus, work)
             self.assertEqual(sorted(self.executor.compiled), expected)
         self.assertEqual(Corpus.load(self.folder / "first").digest, Corpus.load(self.folder / "second").digest)
-
-
-if __name__ == "__main__":
-    unittest.main()

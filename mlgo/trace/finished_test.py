@@ -1,12 +1,11 @@
 """Opening finished traces by their folders, counting their decisions, and what is refused."""
 
 import pathlib
-import tempfile
-import unittest
 
 from mlgo.compiler.code_size import FunctionCode, ObjectCode
 from mlgo.run import manifest
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.code_size import code_scores
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.testing.code import log_of
@@ -17,14 +16,11 @@ TRACED = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 1.0)})
 IDLE = ModuleRecord(Outcome.NO_DECISIONS)
 
 
-class TracesTestCase(unittest.TestCase):
+class TracesTestCase(FolderCase):
     """Traces below a temporary folder."""
 
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
     def trace(self, name: str, records: dict[str, ModuleRecord], problem: str = "regalloc_eviction") -> pathlib.Path:
-        folder = self.root / name
+        folder = self.folder / name
         for module, record in records.items():
             write_record(folder / "modules" / f"{module}.json", record)
         manifest.write(folder, manifest.Manifest(name, {}, {"problem": problem}, {}))
@@ -34,7 +30,7 @@ class TracesTestCase(unittest.TestCase):
 class OpenTraceTest(TracesTestCase):
     def test_a_trace_or_the_output_of_generate_default_trace(self):
         folder = self.trace("trace/default", {"b": IDLE, "a/x": TRACED})
-        for given in (folder, self.root):
+        for given in (folder, self.folder):
             trace, problem, stage = open_trace(given, "--data_path")
             self.assertEqual((trace.folder, problem.name, stage.stage), (folder, "regalloc_eviction", "trace/default"))
             self.assertEqual(list(trace.records.items()), [("a/x", TRACED), ("b", IDLE)])
@@ -43,7 +39,7 @@ class OpenTraceTest(TracesTestCase):
         unfinished = self.trace("unfinished", {"a": TRACED})
         (unfinished / manifest.FILE_NAME).unlink()
         for folder, said in (
-            (self.root / "absent", "is no finished trace"),
+            (self.folder / "absent", "is no finished trace"),
             (unfinished, "is no finished trace"),
             (self.trace("other", {"a": TRACED}, "absent"), "cannot load PROBLEM from mlgo/problems/absent"),
         ):
@@ -60,7 +56,7 @@ class CountDecisionsTest(TracesTestCase):
         self.trace("trace/train", {"a/x": traced, "b": IDLE})
         self.trace("trace/held_out", {"c": ModuleRecord(Outcome.FAILED, "crash"), "other": traced})
         self.trace("inlining", {"b": traced}, "inlining_for_size")
-        folders = [*stage_folders(self.root), *stage_folders(self.root / "inlining")]
+        folders = [*stage_folders(self.folder), *stage_folders(self.folder / "inlining")]
         outcomes = ("traced", "no decisions", "failed", "not in the trace")
         expected = {"inlining_for_size": (1, 0, 0, 3), "regalloc_eviction": (1, 1, 1, 1)}
         self.assertEqual(
@@ -82,12 +78,8 @@ class CountDecisionsTest(TracesTestCase):
 
     def test_refusals(self):
         with self.assertRaisesRegex(RunError, "--trace=.*: holds no trace"):
-            stage_folders(self.root)
+            stage_folders(self.folder)
         folder = self.trace("trace/train", {"a": IDLE}, "p")
         (folder / manifest.FILE_NAME).unlink()
         with self.assertRaisesRegex(RunError, "is not finished"):
             count_decisions([folder], ["a"])
-
-
-if __name__ == "__main__":
-    unittest.main()

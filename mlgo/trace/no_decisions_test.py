@@ -44,7 +44,3 @@ class NoDecisionsTest(unittest.TestCase):
     def test_no_reason_to_be_seen(self):
         said = self.said(EVICTION, ("-O2", made_up_bitcode([[]])))
         self.assertTrue(said.endswith("and a score. Give a corpus of optimised code with larger functions"), said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """What goes from a corpus into the optimised one. That objects stay the same is shown in tests/end_to_end."""
 
 import hashlib
-import unittest
 
 from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.testing import fake_clang
@@ -33,7 +32,3 @@ class OptimisedCorpusTest(FakeClangTestCase):
         _, optimised, summary = self.optimise(dict.fromkeys("ab", fake_clang.FakeModule.bitcode({"f": 1})))
         self.assertEqual(summary, {"modules": 2, "failed": {}})
         self.assertEqual([module.name for module in optimised.modules], ["a", "b"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -80,7 +80,3 @@ class FailureLimitTest(unittest.TestCase):
         failures.add("a", "crash")
         with self.assertRaisesRegex(RunError, "all 2 modules failed"):
             failures.add("b", "timeout")
-
-
-if __name__ == "__main__":
-    unittest.main()

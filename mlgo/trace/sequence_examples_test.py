@@ -1,9 +1,5 @@
 """TFRecord files of traces, read as ml-compiler-opt's data_reader does: by its feature names, dtypes and shapes."""
 
-import pathlib
-import tempfile
-import unittest
-
 import numpy as np
 import tensorflow as tf
 
@@ -13,6 +9,7 @@ from mlgo.problems.problem import Problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import ModuleRecord, Outcome
@@ -38,9 +35,9 @@ def record(functions: dict[str, FunctionScore]) -> dict[str, ModuleRecord]:
     return {"m.c": ModuleRecord(Outcome.TRACED, functions=functions)}
 
 
-class SequenceExamplesTest(unittest.TestCase):
+class SequenceExamplesTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.path = self.folder / "out" / "t.tfrecord"
 
     def trace(self, problem: Problem, functions: dict[str, FunctionScore], names=("f", "none", "g")) -> Trace:
@@ -113,7 +110,3 @@ class SequenceExamplesTest(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 write_tfrecord(self.path, trace, EVICTION, trace.records)
             self.assertFalse(self.path.exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -75,7 +75,3 @@ class CompileSetupTest(unittest.TestCase):
             CompileSetup(_CLANG, PROBLEM, CompileLimits(), 1, 0.0, code_of_bitcode=_length_of)
         with self.assertRaisesRegex(ValueError, "workers must be >= 1"):
             CompileSetup(_CLANG, PROBLEM, CompileLimits(), workers=0, max_failure_ratio=0.0)
-
-
-if __name__ == "__main__":
-    unittest.main()

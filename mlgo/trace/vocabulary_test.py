@@ -2,7 +2,6 @@
 
 import dataclasses
 import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
@@ -11,6 +10,7 @@ import numpy as np
 from mlgo.compiler.testing.log_writer import SMALL_PROBLEM
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.problems.tensor import TensorSpec
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import vocabulary
 from mlgo.trace.outcomes import ModuleRecord, Outcome
@@ -57,10 +57,7 @@ class EmbeddingsTest(unittest.TestCase):
         self.assertNotIn("callee_embedding", found)
 
 
-class VocabularyTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class VocabularyTest(FolderCase):
     def build(self, name="v", trace=None, seed=1, **config):
         folder = self.folder / name
         vocabulary.build_vocabulary(folder, trace or FakeTrace(), PROBLEM, VocabularyConfig(**config), seed)
@@ -132,7 +129,3 @@ class VocabularyTest(unittest.TestCase):
             VocabularyConfig(quantiles=1)
         with self.assertRaisesRegex(ValueError, "sampling_fraction=0: must lie in"):
             VocabularyConfig(sampling_fraction=0)
-
-
-if __name__ == "__main__":
-    unittest.main()

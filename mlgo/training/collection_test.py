@@ -129,7 +129,3 @@ class FiguresTest(unittest.TestCase):
     def test_failures(self):
         found = collection.failures_by_kind({"a 0": "timeout", "a 1": "crash", "b 0": "timeout"})
         self.assertEqual(found, {"crash": 1, "timeout": 2})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,8 +3,6 @@
 import collections
 import contextlib
 import io
-import pathlib
-import tempfile
 import unittest
 from collections.abc import Mapping
 
@@ -12,6 +10,7 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.training.corpora import (
     RunCorpora,
     modules_of_iteration,
@@ -24,10 +23,7 @@ from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
 
 
-class CorporaTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class CorporaTest(FolderCase):
     def inputs(self, count: int, equal: int = 0) -> RunInputs:
         """Args: count: modules that differ; equal: more, all equal to the first."""
         corpus = self.folder / f"{count} {equal}"
@@ -186,7 +182,3 @@ class ValidationSplitTest(unittest.TestCase):
 
     def test_single_module_serves_both(self):
         self.assertEqual(validation_split(["m"], 16, seed=1), (["m"], ["m"]))
-
-
-if __name__ == "__main__":
-    unittest.main()

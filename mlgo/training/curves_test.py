@@ -33,7 +33,3 @@ class CurvesTest(unittest.TestCase):
         self.assertIsNone(curves.figure_curve([{"iteration": 0, "kl": 1.0}], "kl", "KL"))
         undefined = [{"iteration": 0, "kl": math.nan}, {"iteration": 1, "kl": math.inf}]
         self.assertIsNone(curves.figure_curve(undefined, "kl", "KL"))
-
-
-if __name__ == "__main__":
-    unittest.main()

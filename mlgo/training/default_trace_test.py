@@ -13,7 +13,3 @@ class PerformanceCsvTest(unittest.TestCase):
         found = {"a.c": {"": FunctionScore(0, 9)}, "b.c": {"g": FunctionScore(1, 2.0)}}
         rows = performance_csv(default, found).decode().splitlines()
         self.assertEqual(rows, ["module,function,default_score,score", "a.c,,10,9", "b.c,g,2.5,2.0"])
-
-
-if __name__ == "__main__":
-    unittest.main()

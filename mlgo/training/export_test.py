@@ -26,7 +26,3 @@ class PublishTest(unittest.TestCase):
             slot = PROBLEM.release_setting.rpartition(":")[2]
             self.assertIn(f'//release:install -- --prefix="$HOME/mlgo-clang" --{slot}=', build)
             self.assertNotIn("{", build)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -43,7 +43,3 @@ class FiguresTest(unittest.TestCase):
             figures.TensorBoard(folder).write("iteration", {"iteration": 1, "kl": 0.5})
             (events,) = folder.iterdir()
             self.assertIn(b"iteration/kl", events.read_bytes())
-
-
-if __name__ == "__main__":
-    unittest.main()

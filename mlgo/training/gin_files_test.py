@@ -70,7 +70,3 @@ class GinFilesTest(unittest.TestCase):
         self.path.write_text("NoClass.seed = 1\n")
         with self.assertRaisesRegex(ValueError, "users.gin"):
             set_configuration([self.path], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -117,7 +117,3 @@ class GrowthTest(unittest.TestCase):
             except KeyboardInterrupt:
                 return True
         return False
-
-
-if __name__ == "__main__":
-    unittest.main()

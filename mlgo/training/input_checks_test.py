@@ -1,22 +1,17 @@
 """Checks of the inputs: corpora in common, a vocabulary without files, a full disk."""
 
-import pathlib
 import shutil
-import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.training import input_checks
 
 
-class InputChecksTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class InputChecksTest(FolderCase):
     def corpus(self, folder: str, *names: str) -> Corpus:
         (self.folder / folder).mkdir()
         fake_clang.write_corpus(self.folder / folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
@@ -43,7 +38,3 @@ class InputChecksTest(unittest.TestCase):
             usage.return_value.free = 10**8
             with self.assertRaisesRegex(RunError, r"has 0.10 GB free on its disk, and this run may write 0.54 GB"):
                 input_checks.check_disk_space(self.folder, corpora)
-
-
-if __name__ == "__main__":
-    unittest.main()

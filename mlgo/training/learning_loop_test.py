@@ -1,8 +1,6 @@
 """The learning loop: figures and candidates of a run, and a resumed run that equals an uninterrupted one."""
 
 import pathlib
-import tempfile
-import unittest
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
@@ -26,6 +25,8 @@ from mlgo.trace.vocabulary import VocabularyConfig
 from mlgo.training.figures import METRICS_NAME, Metrics, read_records
 from mlgo.training.learning_loop import LearningInputs, LearningLoop
 from mlgo.training.settings import Configurations, RunSettings
+
+setUpModule = determinism.configure_tensorflow
 
 DEFAULT_SCORE = 5.5
 
@@ -80,9 +81,9 @@ class ValidationExecutor(FakeExecutor):
         return result_of(name, ratio * DEFAULT_SCORE)
 
 
-class LearningLoopTest(unittest.TestCase):
+class LearningLoopTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         names = [f"m{index}" for index in range(6)]
         fake_clang.write_corpus(self.folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
         self.corpus = Corpus.load(self.folder)
@@ -185,8 +186,3 @@ class LearningLoopTest(unittest.TestCase):
             save_checkpoint(self.folder / "run" / "learning", "latest", weights, facts)
             with self.assertRaisesRegex(RunError, f"the checkpoint latest in .*: {message}. Delete the folder"):
                 self.run_loop("run", FakeExecutor())
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

@@ -33,6 +33,8 @@ from mlgo.score.code_size import code_scores
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.training.collection import Scoring
 
+setUpModule = determinism.configure_tensorflow
+
 PROBLEM = binary_problem("calls", {"cost": "int64", "uses": "int64"}, CodeSize())
 COSTS, USES = np.arange(0.0, 101.0, 10.0), np.array([1.0, 2.0, 3.0])
 NORMALIZER = build_normalizer({"cost": COSTS, "uses": USES}, PROBLEM)
@@ -127,8 +129,3 @@ class MeanEffectTest(unittest.TestCase):
 
     def test_evolution_strategies(self):
         self.assert_sign_is_learned(EsLearner, EsConfig(learning_rate=0.1))
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

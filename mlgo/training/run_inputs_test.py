@@ -31,7 +31,3 @@ class IdentityTest(unittest.TestCase):
             estimated = identity(Estimation(folder / "estimator.json", folder / "opt"))
             self.assertEqual(estimated["inputs"]["opt"], digest_of_file(folder / "opt"))
             self.assertNotIn("opt", found["inputs"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,18 +1,15 @@
 """Where a setting comes from: the problem's own file, the user's files, bindings, flags; what comes later wins."""
 
-import pathlib
-import tempfile
-import unittest
-
 import mlgo.problems
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.training.settings import configure
 
 
-class ConfigurationTest(unittest.TestCase):
+class ConfigurationTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.own = self.folder / "problems" / "made_up"
         self.own.mkdir(parents=True)
         self.write("problem.py", "")
@@ -98,7 +95,3 @@ class ConfigurationTest(unittest.TestCase):
                 self.configured(text)
         with self.assertRaisesRegex(RunError, "is no folder below mlgo/problems"):
             configure({"problem": "nowhere"}, [], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -122,7 +122,3 @@ class SummaryTest(unittest.TestCase):
         said = _said("/w/my out/run", estimated=True)
         self.assertIn(" '--eviction_policy=/w/my out/run/policy'", said)
         self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction '--policy=/w/my out/run/policy'", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

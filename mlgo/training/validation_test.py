@@ -1,22 +1,16 @@
 """Candidates: saved weights come back, and the lowest ratio is chosen; figures: a resumed run drops what it repeats."""
 
-import pathlib
-import tempfile
-import unittest
-
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.training import validation
 from mlgo.training.figures import LearningRecords, read_records
 from mlgo.training.validation import Candidate
 
 
-class CandidatesTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class CandidatesTest(FolderCase):
     def test_the_lowest_ratio_is_chosen_and_the_earlier_of_equals(self):
         found = [Candidate(0, 1.0), Candidate(5, 0.9), Candidate(10, 0.9)]
         self.assertEqual(validation.choose(found).iteration, 5)
@@ -68,7 +62,3 @@ class CandidatesTest(unittest.TestCase):
         self.assertEqual(resumed.last_validated, 1)
         # Two files, whatever the number of iterations.
         self.assertEqual(len(list(self.folder.rglob("*"))), 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,8 +1,5 @@
 """Warm start: random weights depend on the seed only; a damaged or absent start is an error."""
 
-import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 import numpy as np
@@ -12,6 +9,7 @@ from mlgo.learning.observations import concatenate
 from mlgo.learning.testing import synthetic
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.trace import Decisions, Trace
@@ -19,9 +17,9 @@ from mlgo.training import warm_start
 from mlgo.training.settings import configure
 
 
-class WarmStartTest(unittest.TestCase):
+class WarmStartTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         (self.folder / "vocabulary").mkdir()
         for name in ("cost", "kind", "constant", "progress"):
             values = np.linspace(0, 1, 101) if name != "constant" else np.zeros(101)
@@ -69,7 +67,3 @@ class WarmStartTest(unittest.TestCase):
         (self.folder / "one" / "normalizer.json").write_text("{}", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "normaliser"):
             warm_start.load_start(self.folder / "one")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -61,7 +61,3 @@ class WriterTest(unittest.TestCase):
 
     def test_the_same_bytes_again(self):
         self.assertEqual(self.write("one.whl").read_bytes(), self.write("two.whl", order=-1).read_bytes())
-
-
-if __name__ == "__main__":
-    unittest.main()

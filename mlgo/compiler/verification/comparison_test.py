@@ -3,12 +3,11 @@
 import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
 
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason, explain, without_file_offsets
 from mlgo.corpus.elf import ElfFile
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 OBJCOPY = pathlib.Path(sys.argv.pop(2)).absolute()
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
@@ -17,9 +16,9 @@ SOURCE = "extern int g(int); static int kept(void) { return 3; } int f(int a) { 
 _TARGET = ("--target=x86_64-pc-linux-gnu",)
 
 
-class ComparisonTest(unittest.TestCase):
+class ComparisonTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.comparer = Comparer(OBJCOPY)
 
     def compiled(self, *options: str, source: str = SOURCE, language: str = "c") -> bytes:
@@ -91,7 +90,3 @@ class ComparisonTest(unittest.TestCase):
     def test_tool_that_is_not_there(self):
         with self.assertRaisesRegex(RunError, "--llvm_objcopy_path=.*gone: cannot be started"):
             Comparer(self.folder / "gone").difference(b"a", b"b")
-
-
-if __name__ == "__main__":
-    unittest.main()

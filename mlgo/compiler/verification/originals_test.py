@@ -59,7 +59,3 @@ class OriginalObjectTest(unittest.TestCase):
         self.write("one.lto.x.o", NATIVE)
         self.write("two.lto.x.o", NATIVE)
         self.assertIsNone(original_object(self.build, "x.o"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,13 +5,13 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.compiler.verification.verify import Verification, report_lines, verify
 from mlgo.corpus.corpus import Corpus, join_command
+from mlgo.run.testing.folder_case import FolderCase
 
 OBJCOPY = pathlib.Path(sys.argv.pop(2)).absolute()
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
@@ -19,16 +19,13 @@ CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-faddrsig", "-emit-obj")
 
 
-class VerifyTest(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class VerifyTest(FolderCase):
     def corpus(self, **commands: tuple[str, ...]) -> Corpus:
         """A corpus with one small function per module."""
-        folder = self.root / "corpus"
+        folder = self.folder / "corpus"
         for name, command in commands.items():
             (folder / "a b").mkdir(parents=True, exist_ok=True)
-            source = self.root / "m.c"
+            source = self.folder / "m.c"
             source.write_text(f"int {name}(int a) {{ return a * 3; }}\n", encoding="utf-8")
             flags = ["--target=x86_64-pc-linux-gnu", "-O2", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
             subprocess.run([CLANG, *flags, "-c", source, "-o", folder / f"a b/{name}.bc"], check=True)
@@ -58,7 +55,7 @@ class VerifyTest(unittest.TestCase):
     def test_no_module_ends_the_work_on_others(self):
         names = ("lengthy", "empty", "cut_off", "pipe", "assembly", "good")
         corpus = self.corpus(**dict.fromkeys(names, COMMAND))
-        folder = self.root / "corpus" / "a b"
+        folder = self.folder / "corpus" / "a b"
         (folder / "lengthy.cmd").write_bytes(b"-cc1\0" + b"-O2\0" * 200_000)
         (folder / "empty.cmd").write_bytes(b"")
         (folder / "cut_off.cmd").write_bytes(b"-mllvm\0")
@@ -83,12 +80,12 @@ class VerifyTest(unittest.TestCase):
     def test_links_in_the_corpus_s_folder_are_not_followed_in_circles(self):
         corpus = self.corpus(good=COMMAND)
         for name in ("one", "two"):
-            (self.root / "corpus" / name).symlink_to(".")
+            (self.folder / "corpus" / name).symlink_to(".")
         self.assertEqual(self.reasons(corpus), {})
 
     def test_what_only_the_old_place_has_is_missed(self):
         corpus = self.corpus(profiled=(*COMMAND, "-fprofile-sample-use=../profile"))
-        (self.root / "profile").write_text("f:1:1\n", encoding="utf-8")
+        (self.folder / "profile").write_text("f:1:1\n", encoding="utf-8")
         self.assertEqual(self.reasons(corpus), {"a b/profiled": Reason.COMPILE_FAILED})
 
 
@@ -105,7 +102,3 @@ class LinesTest(unittest.TestCase):
         self.assertEqual(lines[-2:-1], ["and 2 more; --json=FILE has them all"])
         counts = "different: 21 compile_failed, 1 other_compiler"
         self.assertEqual(lines[-1], f"done 1 of 23 the same as the original objects, {counts}")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """Modules reach the corpus in the order of their names, whatever the number of workers; the rest is reported."""
 
-import pathlib
-import tempfile
 import threading
 import unittest
 
@@ -14,6 +12,7 @@ from mlgo.corpus.extraction.report import Report
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import Silent
+from mlgo.run.testing.folder_case import FolderCase
 
 _COMMAND = ("-cc1", "-O2")
 
@@ -28,9 +27,9 @@ class CountingProgress(Silent):
         self.finished += count
 
 
-class EngineTest(unittest.TestCase):
+class EngineTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.progress = CountingProgress()
 
     def extracted(self, names, read, workers=2, omissions=()):
@@ -112,7 +111,3 @@ class ReportTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "5 objects: none of them gave a module. Build first") as caught:
             Report((), REPORT.omissions).check(None)
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
-
-
-if __name__ == "__main__":
-    unittest.main()

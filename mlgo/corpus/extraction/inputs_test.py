@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import tempfile
 import unittest
 
 from hypothesis import given, settings, strategies
@@ -13,18 +12,16 @@ from mlgo.corpus.extraction.inputs import BuildObject
 from mlgo.corpus.extraction.outcome import Kind
 from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
 def stated(listing) -> list[str]:
     return [found.stated for found in listing.objects]
 
 
-class InputTest(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class InputTest(FolderCase):
     def file(self, name: str, content) -> pathlib.Path:
-        path = self.root / name
+        path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
@@ -55,7 +52,7 @@ class CompileCommandsTest(InputTest):
 
     def test_a_database(self):
         self.file("build/more.rsp", "-c ../a.c -o 'deep dir/r.o'")
-        directory = str(self.root / "build")
+        directory = str(self.folder / "build")
         entries = [
             {"directory": directory, "command": 'clang -c ../a.c -o "a b.o"', "file": "../a.c"},
             {"directory": directory, "arguments": ["clang", "-c", "a b.c", "-o", "lib/c.o"], "file": "a b.c"},
@@ -73,7 +70,7 @@ class CompileCommandsTest(InputTest):
         listing = inputs.from_compile_commands(self.file("compile_commands.json", json.dumps(entries)))
         self.assertEqual(stated(listing), ["a b.o", "lib/c.o", "deep dir/r.o", "stated.o", "e.o"])
         self.assertEqual(listing.objects[0].path, os.path.join(directory, "a b.o"))
-        self.assertEqual(listing.objects[0].source, str(self.root / "a.c"))
+        self.assertEqual(listing.objects[0].source, str(self.folder / "a.c"))
         self.assertEqual(listing.objects[3].directory, directory)
         self.assertEqual(
             [omission.name for omission in listing.omissions], [f"entry {index}" for index in range(5, 12)]
@@ -96,10 +93,10 @@ class CompileCommandsTest(InputTest):
             with self.assertRaisesRegex(RunError, expected):
                 inputs.from_compile_commands(self.file("c.json", content))
         with self.assertRaisesRegex(RunError, "cannot be read: No such file"):
-            inputs.from_compile_commands(self.root / "absent.json")
-        os.mkfifo(self.root / "pipe.json")
+            inputs.from_compile_commands(self.folder / "absent.json")
+        os.mkfifo(self.folder / "pipe.json")
         with self.assertRaisesRegex(RunError, "cannot be read: it is a pipe, not a file. give"):
-            inputs.from_compile_commands(self.root / "pipe.json")
+            inputs.from_compile_commands(self.folder / "pipe.json")
 
     @settings(deadline=None, max_examples=40)
     @given(_JSON)
@@ -111,7 +108,7 @@ class CompileCommandsTest(InputTest):
 
 class LinkerParamsTest(InputTest):
     def load(self, content: str):
-        return stated(inputs.from_linker_params(self.file("app.params", content), str(self.root)))
+        return stated(inputs.from_linker_params(self.file("app.params", content), str(self.folder)))
 
     def test_with_an_output(self):
         self.file("more.rsp", "deep/c.o '--flag'\nd.o\n")
@@ -158,15 +155,15 @@ class BazelAqueryTest(InputTest):
                 {"mnemonic": "CppLink"},
             ]
         }
-        listing = bazel_aquery.load(self.file("aquery.json", json.dumps(answer)), str(self.root))
+        listing = bazel_aquery.load(self.file("aquery.json", json.dumps(answer)), str(self.folder))
         self.assertEqual(stated(listing), ["bazel-out/k8/bin/a.o", "bazel-out/k8/bin/d.o", "lib.a"])
-        self.assertEqual(listing.objects[0].source, str(self.root / "src/a.cc"))
+        self.assertEqual(listing.objects[0].source, str(self.folder / "src/a.cc"))
 
     def test_the_base_of_llvms_document(self):
         self.file("bazel-bin/pkg/a.o", b"")
         actions = [{"mnemonic": "CppLink", "arguments": ["clang", "-o", "app", "bazel-out/k8-opt/bin/pkg/a.o"]}]
-        listing = bazel_aquery.objects_of(actions, str(self.root / "bazel-bin"))
-        self.assertEqual(listing.objects[0].path, str(self.root / "bazel-bin/pkg/a.o"))
+        listing = bazel_aquery.objects_of(actions, str(self.folder / "bazel-bin"))
+        self.assertEqual(listing.objects[0].path, str(self.folder / "bazel-bin/pkg/a.o"))
         self.assertEqual(stated(listing), ["bazel-out/k8-opt/bin/pkg/a.o"])
 
     def test_the_last_link(self):
@@ -198,20 +195,20 @@ class DirectoryTest(InputTest):
     def test_objects(self):
         for name in ("b.o", "sub/a.o", "sub/deep dir/c.obj", "x.c", ".hidden/d.o"):
             self.file(name, b"")
-        (self.root / "loop").symlink_to(self.root)
+        (self.folder / "loop").symlink_to(self.folder)
         self.assertEqual(
-            stated(inputs.from_directory(str(self.root))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
+            stated(inputs.from_directory(str(self.folder))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
         )
 
     def test_what_lld_saved(self):
         for name in ("m.o.3.import.bc", "m.o.thinlto.bc", "lib/libre2.a(dfa.o at 416).3.import.bc", ".3.import.bc"):
             self.file(name, b"")
-        listing = inputs.from_local_thinlto(str(self.root))
+        listing = inputs.from_local_thinlto(str(self.folder))
         self.assertEqual(stated(listing), ["lib/libre2.a(dfa.o at 416)", "m.o"])
 
     def test_no_directory(self):
         with self.assertRaisesRegex(RunError, "is not a directory"):
-            inputs.from_directory(str(self.root / "absent"))
+            inputs.from_directory(str(self.folder / "absent"))
 
 
 class NamingTest(unittest.TestCase):
@@ -251,7 +248,3 @@ class NamingTest(unittest.TestCase):
             self.names(("/b/x", "main.o"), ("/b/y", "main.o"), ("/b/y", "x/main.o")),
             ([("x/main.o", "/b/y/x/main.o"), ("y/main.o", "/b/y/main.o")], [("x/main.o", Kind.NAME_TAKEN)]),
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -35,7 +35,3 @@ class LicencesTest(unittest.TestCase):
             self.assertEqual(licences.of_source(str(source)), "Zlib")
             self.assertIsNone(licences.of_source(str(source.parent / "absent.c")))
             self.assertIsNone(licences.of_source("a\0b"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -12,6 +12,7 @@ from mlgo.corpus.extraction.modules import EmbeddedModules, ModuleContent, local
 from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.self_contained import roots_of_build
+from mlgo.run.testing.folder_case import FolderCase
 
 BITCODE = b"BC\xc0\xde"
 EMBEDDED_LATE = ("-mllvm", "-lto-embed-bitcode=post-merge-pre-opt")
@@ -41,10 +42,10 @@ class BitcodeTest(unittest.TestCase):
         self.assertRegex(found.reason, r"^was made by clang 14; this needs clang \d+$")
 
 
-class FilesOfObjectsTest(unittest.TestCase):
+class FilesOfObjectsTest(FolderCase):
     def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
-        self.build, self.secret = self.root / "build", self.root / "secret"
+        super().setUp()
+        self.build, self.secret = self.folder / "build", self.folder / "secret"
         self.build.mkdir()
         self.secret.write_bytes(b"secret")
         (self.build / "a.o").touch()
@@ -74,7 +75,7 @@ class FilesOfObjectsTest(unittest.TestCase):
                 self.read(f"-fprofile-sample-use={path}")
             self.assertEqual(caught.exception.kind, Kind.FILE_OUTSIDE)
             self.assertIn("lies outside of the build", caught.exception.reason)
-            self.assertIn(f"--allow_file_root={self.root} allows it", caught.exception.reason)
+            self.assertIn(f"--allow_file_root={self.folder} allows it", caught.exception.reason)
         self.assertEqual(self.copied, [])
 
     def test_an_index_outside_of_the_build_is_not_copied(self):
@@ -87,7 +88,7 @@ class FilesOfObjectsTest(unittest.TestCase):
         command = self.read("-fprofile-sample-use=a.profdata").command
         assert command is not None
         self.assertIn("-fprofile-sample-use=files/0123456789abcdef-a", command)
-        self.read(f"-fprofile-sample-use={self.secret}", allowed=(self.root,))
+        self.read(f"-fprofile-sample-use={self.secret}", allowed=(self.folder,))
         self.assertEqual(self.copied, [self.build / "a.profdata", self.secret])
         module = self.read(*EMBEDDED_LATE, "-fthinlto-index=a.profdata", distributed=True)
         self.assertEqual(module.thinlto_index, b"profile")
@@ -113,7 +114,7 @@ class FilesOfObjectsTest(unittest.TestCase):
 
     def test_roots_of_an_extraction(self):
         """The flags' folders, and no folder that the input names."""
-        other = self.root / "other"
+        other = self.folder / "other"
         for given in (
             {"input": self.build / "compile_commands.json"},
             {"input": self.build, "input_type": "directory"},
@@ -121,11 +122,7 @@ class FilesOfObjectsTest(unittest.TestCase):
             {"input": other / "app.params", "allow_file_root": (self.build,)},
         ):
             with self.subTest(given):
-                roots = Extraction(self.root / "out", working_directory=other, **given).file_roots
+                roots = Extraction(self.folder / "out", working_directory=other, **given).file_roots
                 roots.check(self.build / "a.profdata")
                 with self.assertRaisesRegex(Exception, "lies outside of the build"):
                     roots.check(self.secret)
-
-
-if __name__ == "__main__":
-    unittest.main()

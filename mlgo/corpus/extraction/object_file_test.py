@@ -205,7 +205,3 @@ class BitcodeTest(ObjectFileTest):
     )
     def test_any_words(self, words):
         self.assertGreaterEqual(bitcode.module_count(b"".join(words)), 0)
-
-
-if __name__ == "__main__":
-    toolbox.main()

@@ -70,7 +70,3 @@ class ResponseFileTest(unittest.TestCase):
         for words in (["@0"], ["@many"], ["@many2"] * 300):
             with self.subTest(words[0]), self.assertRaisesRegex(RunError, "more than 256 files, or of 2,000,000 words"):
                 list(expand_response_files(words, lambda name: "x" if name == "many2" else read(name)))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,14 +1,13 @@
 """A kept program: its modules' commands, and what a link reads besides."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
 from mlgo.corpus.gn import gn_build, linked_program
 from mlgo.corpus.gn.source_root import Layout
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _COMPILE = (
     "../../llvm/bin/clang++ -MMD -MF obj/main.o.d -DNAME=1 -D SPLIT -I../.. -isystem ../../libcxx -Wall -Wa,--crel"
@@ -77,9 +76,9 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(gn_build.link_words([]), [])
 
 
-class KeepTest(unittest.TestCase):
+class KeepTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         contents = {
             "src/out/corpus/shell": "program",
             "src/out/corpus/obj/snapshot.o": "snapshot",
@@ -122,7 +121,3 @@ class KeepTest(unittest.TestCase):
     def test_a_program_that_was_not_linked_is_an_error(self):
         with self.assertRaisesRegex(RunError, "program hell.*is not in .*Name a program that the targets link"):
             self.keep("hell")
-
-
-if __name__ == "__main__":
-    unittest.main()

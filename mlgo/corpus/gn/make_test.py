@@ -43,7 +43,3 @@ class BuildPartTest(unittest.TestCase):
             ninja_text(["obj/a b.o", "c:$.o"]),
             "include build.ninja\nbuild mlgo_part: phony $\n    obj/a$ b.o $\n    c$:$$.o\n",
         )
-
-
-if __name__ == "__main__":
-    unittest.main()

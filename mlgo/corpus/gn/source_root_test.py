@@ -4,17 +4,17 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from mlgo.corpus.gn import source_root
 from mlgo.corpus.gn.gn_build import environment_of
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class SourceRootTest(unittest.TestCase):
+class SourceRootTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+        super().setUp()
         self.tree, self.work = self.folder / "the tree", self.folder / "the work"
         (self.tree / "lib").mkdir(parents=True)
         (self.tree / ".gn").write_text("", encoding="utf-8")
@@ -164,7 +164,3 @@ class GnFilesTest(unittest.TestCase):
                 source_root.root_build_file([target])
         with self.assertRaisesRegex(RunError, "targets: are none"):
             source_root.root_build_file([])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """The driver's options are split as clang splits them, in every spelling that its table has."""
 
-import pathlib
-import tempfile
 import unittest
 
 from hypothesis import given, settings
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 
 from mlgo.corpus.options.driver import belongs_to_build, is_level, named_files, output_of, parse_driver
 from mlgo.corpus.options.table import chosen_table
+from mlgo.run.testing.folder_case import FolderCase
 
 
 def parsed(*words: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -68,9 +67,9 @@ class RulesTest(unittest.TestCase):
             self.assertFalse(belongs_to_build(one), words)
 
 
-class NamedFilesTest(unittest.TestCase):
+class NamedFilesTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         for name in ("a.profdata", "p.so", "raw/default.profdata", "x.rsp", "my.decisions"):
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).touch()
@@ -96,7 +95,3 @@ class NamedFilesTest(unittest.TestCase):
         words = ("-I/usr", str(self.folder), "-DX=/nowhere/x", "\0", "/" * 5000, "", "-", "=", "files/0123-x")
         self.assertEqual(self.names(*words), [])
         self.assertEqual(self.names(*words, relative=True), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

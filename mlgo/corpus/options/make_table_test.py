@@ -108,7 +108,3 @@ class PinnedTableTest(unittest.TestCase):
     def test_no_headers(self):
         with self.assertRaisesRegex(RunError, "have no Options.inc"):
             make_table(CLANG, [pathlib.Path("/nowhere")])
-
-
-if __name__ == "__main__":
-    unittest.main()

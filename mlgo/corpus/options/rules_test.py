@@ -170,7 +170,3 @@ class AnyWordsTest(unittest.TestCase):
                 self.assertRegex(option.value, CARRIED_FILE)
         # What was kept is kept as it is: the compile's command is what was judged.
         self.assertEqual(CompileCommand(kept).portable, kept)
-
-
-if __name__ == "__main__":
-    unittest.main()

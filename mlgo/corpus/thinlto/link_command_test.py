@@ -7,6 +7,7 @@ import shlex
 import stat
 import tempfile
 import unittest
+from unittest import mock
 
 import hypothesis
 from hypothesis import strategies
@@ -33,6 +34,7 @@ class LinkCommandTest(unittest.TestCase):
     def setUp(self):
         self.build = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "a build")
         self.build.mkdir()
+        self.enterContext(mock.patch.dict(os.environ, {"PATH": os.defpath}))
 
     def program(self, name: str, script: str) -> str:
         path = self.build / name
@@ -158,8 +160,3 @@ class LinkCommandTest(unittest.TestCase):
         broken = self.program("broken", "echo unknown target; exit 1")
         with self.assertRaisesRegex(RunError, "broken fails: unknown target"):
             link_command.ninja_link(self.build, "prog", broken)
-
-
-if __name__ == "__main__":
-    os.environ["PATH"] = os.defpath
-    unittest.main()

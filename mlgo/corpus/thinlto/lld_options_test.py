@@ -94,7 +94,3 @@ class BackEndTest(unittest.TestCase):
         for line, why in (("a.o -mllvm", "last option -mllvm: lacks its value"), ("--lto-O4", "--lto-O4: is no level")):
             with self.assertRaisesRegex(RunError, why):
                 read(line)
-
-
-if __name__ == "__main__":
-    unittest.main()

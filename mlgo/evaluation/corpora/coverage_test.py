@@ -72,7 +72,3 @@ class CoverageTest(toolbox.ToolboxTest):
         coverage = coverage_of_units(program, objects, self.root / "work/image", self.root / "work/image.map")
         self.assertEqual((coverage.with_code, coverage.in_image), (3, 2))
         self.assertEqual((list(coverage.absent), coverage.without_code), (["unused.c"], ["asm.S"]))
-
-
-if __name__ == "__main__":
-    toolbox.main()

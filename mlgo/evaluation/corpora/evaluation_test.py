@@ -273,7 +273,3 @@ class EvaluationTest(unittest.TestCase):
             self.assertRegex(text, r"\+12\.25 % \[[+-]\d")
             self.assertIn("0/1/5 of 6", text)
             self.assertIn("+16.67 %", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,12 +2,11 @@
 
 import pathlib
 import sys
-import tempfile
-import unittest
 
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.evaluation.corpora import linked_code
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 # Written by ld.lld 22.1.8 for two objects, one in a folder with a space and a colon in its name; shortened.
 _MAP = """\
@@ -33,10 +32,7 @@ _MAP = """\
 _CODE = (".text", "hot_code", ".plt")
 
 
-class LinkedCodeTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class LinkedCodeTest(FolderCase):
     def link_with(self, script):
         """Links an object with a linker that is `script`."""
         linker = self.folder / "ld.lld"
@@ -101,7 +97,3 @@ class LinkedCodeTest(unittest.TestCase):
                 "open([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n"
                 f"open(sys.argv[sys.argv.index('-o') + 1], 'wb').write({made_up_object({})!r})\n"
             )
-
-
-if __name__ == "__main__":
-    unittest.main()

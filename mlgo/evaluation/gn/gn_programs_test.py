@@ -235,7 +235,3 @@ class LinkedProgramsTest(FolderTestCase):
         (self.folder / "tree/docs/a.md").unlink()
         with self.assertRaisesRegex(RunError, "docs/.*matches no file in .*tree"):
             self.completed()
-
-
-if __name__ == "__main__":
-    unittest.main()

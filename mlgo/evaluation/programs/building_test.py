@@ -13,6 +13,7 @@ from mlgo.evaluation.programs.lto_building import link_through_lto
 from mlgo.evaluation.programs.program import load_program
 from mlgo.evaluation.sides import Side
 from mlgo.run.run_folder import RunFolder
+from mlgo.run.testing.folder_case import FolderCase
 
 # Preprocesses one level of #include "NAME", and says how it would link.
 _PREPROCESSOR = """#!/bin/sh
@@ -38,11 +39,8 @@ wc -l < "{folder}/started" > "$output"
 """
 
 
-class BuildTestCase(unittest.TestCase):
+class BuildTestCase(FolderCase):
     """Has a folder with sources, scripts in place of tools, and a program."""
-
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def write(self, name, content):
         path = self.folder / name
@@ -238,7 +236,3 @@ class SharedObjectsTest(BuildTestCase):
         for _ in range(2):
             with self.assertRaisesRegex(BuildFailure, "side: both.c: exit code 1: error: broken"):
                 self.compile("both.c", option="-Dbroken")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,17 +3,17 @@
 import json
 import os
 import pathlib
-import tempfile
 import unittest
 import unittest.mock
 
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_from_flags
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class CatalogueTest(unittest.TestCase):
+class CatalogueTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         (self.folder / "a.c").write_text("int main(void) { return 0; }", encoding="utf-8")
         paths = {name: self.describe(name) for name in ("fast", "other")}
         paths["huge"] = self.describe("huge", slow=True)
@@ -108,7 +108,3 @@ class CatalogueTest(unittest.TestCase):
         for root in (self.folder, self.folder / "REPO.bazel"):
             with unittest.mock.patch.dict(os.environ, {"MLGO_PROGRAM_PACKAGE_x": str(root)}):
                 self.assertEqual(packages_from_flags([])["x"], self.folder)
-
-
-if __name__ == "__main__":
-    unittest.main()

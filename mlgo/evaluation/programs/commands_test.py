@@ -151,7 +151,3 @@ class LoadCommandsTest(unittest.TestCase):
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 self.load(*entries)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -72,7 +72,3 @@ class CompilersTest(unittest.TestCase):
         compilers = Compilers(_PACKAGED, _RELEASE)
         sides = compilers.for_cost(compilers.for_size(["10"]))
         self.assertEqual([side.name for side in sides], [DEFAULT, "release", "policy"])
-
-
-if __name__ == "__main__":
-    unittest.main()

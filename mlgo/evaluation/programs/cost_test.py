@@ -112,7 +112,3 @@ class TimeTraceTest(unittest.TestCase):
     def test_events_of_any_other_form_are_refused(self, events):
         with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
             parse_time_trace(json.dumps({"traceEvents": events}).encode())
-
-
-if __name__ == "__main__":
-    unittest.main()

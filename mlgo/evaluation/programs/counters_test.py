@@ -168,7 +168,3 @@ class PerfTest(unittest.TestCase):
         lines = tables.run_lines(result, "run")
         self.assertIn("policy: perf event branch-misses", lines[0])
         self.assertEqual(lines[2].count("-50.00 %"), 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

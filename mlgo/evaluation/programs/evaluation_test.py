@@ -90,7 +90,3 @@ class AllSidesTest(unittest.TestCase):
 
         with self.assertRaisesRegex(KilledFromOutside, "clang: was ended from outside, by SIGKILL"):
             self.measured(measure)
-
-
-if __name__ == "__main__":
-    unittest.main()

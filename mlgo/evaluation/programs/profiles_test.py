@@ -1,9 +1,6 @@
 """Profiles of programs, with a stage runner that builds nothing."""
 
 import dataclasses
-import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.evaluation.programs.building import Toolchain
@@ -11,13 +8,14 @@ from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import ProfileTools, with_profiles
 from mlgo.evaluation.programs.program import Program, ProgramRun, Training
 from mlgo.run.run_folder import RunFolder
+from mlgo.run.testing.folder_case import FolderCase
 
 _LEVELS = ("-O2", "-Oz")
 
 
-class ProfilesTest(unittest.TestCase):
+class ProfilesTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.source = self.folder / "main.c"
         self.source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
         driver = self.folder / "driver"
@@ -62,7 +60,3 @@ class ProfilesTest(unittest.TestCase):
         found, left_out = with_profiles(self.evaluation, [self.program("parse", training=None)], _LEVELS, self.tools)
         self.assertEqual((found, self.made()), ([], []))
         self.assertIn("has no `training`", left_out["parse"])
-
-
-if __name__ == "__main__":
-    unittest.main()

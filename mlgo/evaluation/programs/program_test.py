@@ -3,19 +3,18 @@
 import dataclasses
 import json
 import pathlib
-import tempfile
-import unittest
 
 from mlgo.evaluation.programs.program import is_c_plus_plus, load_program
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _RUN = {"name": "go", "arguments": ["3"]}
 
 
-class ProgramTest(unittest.TestCase):
+class ProgramTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.tree = self.folder / "tree"
         contents = {
             "b.c": "int b;",
@@ -255,7 +254,3 @@ class ProgramTest(unittest.TestCase):
             inputs = [value for value in content.get("inputs", {}).values() if isinstance(value, str)]
             for name in [*content.get("mains", []), *inputs]:
                 self.assertTrue((folder / name).is_file(), f"{path.name}: {name}")
-
-
-if __name__ == "__main__":
-    unittest.main()

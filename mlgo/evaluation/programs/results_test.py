@@ -14,6 +14,7 @@ from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.size import symbol_differences
 from mlgo.evaluation.programs.totals import timing_ratios, totals, verdicts, without_ml
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
 def _sizes(code, thinlto=None):
@@ -208,10 +209,7 @@ def _written(**more):
     return _result() | {"left_out": {}, "run_details": {}, "programs": {each.name: {} for each in _PROGRAMS}} | more
 
 
-class WriteTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class WriteTest(FolderCase):
     def written(self, result):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
@@ -240,7 +238,3 @@ class WriteTest(unittest.TestCase):
             self.written(_written(size={}, executed={}, run={}, left_out={"run": {"re2": "default: does not link"}}))
         self.assertIs(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
         self.assertIn("does not link", (self.folder / "summary.md").read_text("utf-8"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,13 +3,13 @@
 import json
 import pathlib
 import sys
-import tempfile
 import unittest
 
 from mlgo.evaluation.programs import run_time, tables
 from mlgo.evaluation.programs.program import Program, ProgramRun
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.programs.totals import benchmark_totals
+from mlgo.run.testing.folder_case import FolderCase
 
 _RUNS = {
     "small": {"instructions": 100, "loads": 20, "stores": 5},
@@ -45,9 +45,9 @@ class FiguresTest(unittest.TestCase):
         )
 
 
-class TurnsTest(unittest.TestCase):
+class TurnsTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.asked = self.folder / "asked"
 
     def image(self, name: str, code: int = 0) -> pathlib.Path:
@@ -78,10 +78,7 @@ class TurnsTest(unittest.TestCase):
         self.assertFalse(self.asked.exists())
 
 
-class GoogleBenchmarkTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class GoogleBenchmarkTest(FolderCase):
     def that_writes(self, content) -> pathlib.Path:
         """A program that writes `content` where it is told to, and its arguments to a file."""
         path = self.folder / "image"
@@ -143,7 +140,3 @@ class GoogleBenchmarkTest(unittest.TestCase):
         self.assertEqual(len(lines), 3)
         for text in ("re2", "| 2 |", "-50.00 %", "+0.00 % a: 2"):
             self.assertIn(text, lines[2])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,14 +7,13 @@ import dataclasses
 import json
 import pathlib
 import sys
-import tempfile
-import unittest
 
 from mlgo.evaluation.programs.building import BuildFailure, Toolchain
 from mlgo.evaluation.programs.program import load_program
 from mlgo.evaluation.programs.switches import measure_shared
 from mlgo.evaluation.sides import Side
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG, LINKER = (pathlib.Path(sys.argv.pop(1)).absolute() for _ in range(2))
 
@@ -25,9 +24,9 @@ _SOURCES = {
 }
 
 
-class SharedLibraryTest(unittest.TestCase):
+class SharedLibraryTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         (self.folder / "tree").mkdir()
         for name, content in _SOURCES.items():
             place = self.folder if name == "main.c" else self.folder / "tree"
@@ -72,7 +71,3 @@ class SharedLibraryTest(unittest.TestCase):
     def test_a_linker_that_fails_is_reported(self):
         with self.assertRaisesRegex(BuildFailure, "linking library.so"):
             self.measured("wrong", self.program(), "-Wl,--no-such-option")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -72,7 +72,3 @@ class TableTest(unittest.TestCase):
         policy = next(line for line in lines if line.startswith("| policy |"))
         self.assertTrue(policy.startswith("| policy | +0.00 % (+100.00 %) |"), policy)
         self.assertEqual(len(lines), 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

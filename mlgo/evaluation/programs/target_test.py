@@ -4,18 +4,17 @@ import dataclasses
 import json
 import os
 import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.evaluation.programs.building import Toolchain, sysroot_from_flags
 from mlgo.evaluation.programs.target import HOST, Target, target_from_flags
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class TargetTest(unittest.TestCase):
+class TargetTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         for name in ("emulator", "plugin.so"):
             path = self.folder / name
             path.write_text(f"#!/bin/sh\n# {name}\n", encoding="utf-8")
@@ -81,7 +80,3 @@ class TargetTest(unittest.TestCase):
         digests.add(first.digest())
         self.assertEqual(len(digests), 6)
         self.assertEqual(HOST.digest(), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

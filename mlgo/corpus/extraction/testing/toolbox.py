@@ -9,15 +9,8 @@ import unittest
 
 EMBED = ("-O2", "-Xclang", "-fembed-bitcode=all", "-ffreestanding", "-c")
 
-#: Folder of clang, ld.lld, llvm-ar and the rest; `main` takes it from the command line.
-_tools = pathlib.Path()
-
-
-def main() -> None:
-    """Runs the tests of the calling program; the first argument is the path of clang."""
-    global _tools  # pylint: disable=global-statement
-    _tools = pathlib.Path(os.path.abspath(sys.argv.pop(1))).parent
-    unittest.main()
+#: Folder of clang, ld.lld, llvm-ar and the rest: that of clang, the first argument of the test.
+_TOOLS = pathlib.Path(sys.argv.pop(1)).absolute().parent
 
 
 class ToolboxTest(unittest.TestCase):
@@ -33,7 +26,7 @@ class ToolboxTest(unittest.TestCase):
         return path
 
     def tool(self, name: str) -> str:
-        return str(_tools / name)
+        return str(_TOOLS / name)
 
     def run_tool(self, name: str, *arguments: str | os.PathLike[str], folder: str = ".") -> None:
         """Runs one of LLVM's tools below `root`."""

@@ -17,6 +17,8 @@ from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 
+setUpModule = determinism.configure_tensorflow
+
 _ENVIRONMENT = synthetic.BinaryEnvironment()
 
 
@@ -111,8 +113,3 @@ class BcMaxTest(unittest.TestCase):
     def test_there_must_be_something_to_imitate(self):
         with self.assertRaisesRegex(ValueError, "nothing better to imitate"):
             _learner(exploring_samples=0)
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

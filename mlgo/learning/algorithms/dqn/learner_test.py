@@ -17,6 +17,8 @@ from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 
+setUpModule = determinism.configure_tensorflow
+
 _ENVIRONMENT = synthetic.BinaryEnvironment()
 
 
@@ -80,8 +82,3 @@ class DqnTest(unittest.TestCase):
         with self.assertRaisesRegex(DivergenceError, "smaller DqnConfig.learning_rate") as caught:
             synthetic.train(_ENVIRONMENT, learner, 3, 4)
         self.assertIn(caught.exception.kind, (Divergence.EXPLODED, Divergence.NOT_FINITE))
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

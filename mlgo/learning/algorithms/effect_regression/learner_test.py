@@ -231,7 +231,3 @@ class RegressionTest(unittest.TestCase):
             learner = _memory(decay, outlier=1e9)
             self.regressed(learner, *first)
             np.testing.assert_allclose(self.regressed(learner, *second)[0], same, rtol=1e-9)
-
-
-if __name__ == "__main__":
-    unittest.main()

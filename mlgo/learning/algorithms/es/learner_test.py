@@ -93,7 +93,3 @@ class EvolutionTest(unittest.TestCase):
         trained = check_repeatable(self, _learner, _ENVIRONMENT, 2)
         with self.assertRaisesRegex(ValueError, "evolution state has"):
             _learner(last_layers=1, state=trained.state())
-
-
-if __name__ == "__main__":
-    unittest.main()

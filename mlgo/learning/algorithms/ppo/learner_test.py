@@ -21,6 +21,8 @@ from mlgo.learning.testing import synthetic, synthetic_environments
 from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run import determinism
 
+setUpModule = determinism.configure_tensorflow
+
 Batch = tuple[Observations, np.ndarray]
 
 
@@ -179,8 +181,3 @@ def _tf_agents_update(network: PolicyNetwork, batch: Batch, config: PpoConfig) -
     )
     agent.train(experience)
     return {name: variable.numpy() for name, variable in variables.items()}
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

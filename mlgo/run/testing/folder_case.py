@@ -1,0 +1,24 @@
+"""For tests: a temporary folder, and files in it."""
+
+import pathlib
+import tempfile
+import unittest
+
+
+class FolderCase(unittest.TestCase):
+    """Each test has an empty temporary folder, `folder`."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+
+    def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> pathlib.Path:
+        """Writes a file below `folder`, and the folders that it lies in."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.chmod(mode)
+        return path
+
+    def program(self, name: str, content: str) -> pathlib.Path:
+        """Writes an executable file, a shell script unless `content` begins with the name of another interpreter."""
+        return self.file(name, content if content.startswith("#!") else f"#!/bin/sh\n{content}\n", 0o755)
