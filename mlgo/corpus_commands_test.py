@@ -33,8 +33,8 @@ class CommandCase(FolderCase):
         with CorpusWriter(self.folder / name, **settings) as writer:
             command = ["-cc1", "-O2"]
             if profile is not None:
-                (self.folder / "a.profdata").write_bytes(profile)
-                command.append(f"-fprofile-instrument-use-path={writer.add_file(self.folder / 'a.profdata')}")
+                carried = writer.add_file(self.file("a.profdata", profile))
+                command.append(f"-fprofile-instrument-use-path={carried}")
             for index in range(count):
                 content = BITCODE + bytes([index]) * (1 + index * 7 % count)
                 own = None if "command_override" in settings else command
@@ -48,8 +48,7 @@ class OneWriterTest(CommandCase):
     """Of two commands that write to one folder, the later one stops with a sentence."""
 
     def test_of_two_at_a_time_one_is_refused(self):
-        (self.folder / "in").mkdir()
-        (self.folder / "in" / "a.bc").write_bytes(BITCODE)
+        self.file("in/a.bc", BITCODE)
         corpus, out = self.corpus("parts/zstd"), self.folder / "out"
         for command, folder, flags in (
             (make_corpus, out, ("--input_dir", self.folder / "in", "--output_dir", out)),
@@ -67,8 +66,7 @@ class OneWriterTest(CommandCase):
         self.refused(combine_training_corpus, ("--root_dir", self.folder / "parts"), expected)
 
     def test_a_corpus_is_not_replaced_in_silence(self):
-        (self.folder / "in").mkdir()
-        (self.folder / "in" / "a.bc").write_bytes(BITCODE)
+        self.file("in/a.bc", BITCODE)
         out = self.corpus("out")
         flags = ("--input_dir", self.folder / "in", "--output_dir", out)
         self.assertIn(f"note: {out} held a corpus, which is replaced", self.run_command(make_corpus, *flags)[1])
@@ -78,15 +76,9 @@ class MakeCorpusTest(CommandCase):
     def setUp(self):
         super().setUp()
         self.input = self.folder / "in"
-        for name, content in {
-            "b.bc": BITCODE + b"b",
-            "a/x y.o.bc": BITCODE + b"a",
-            "c.bc": b"",
-            "d.bc": b"text",
-            "e.o": b"",
-        }.items():
-            (self.input / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.input / name).write_bytes(content)
+        contents = {"b.bc": BITCODE + b"b", "a/x y.o.bc": BITCODE + b"a", "c.bc": b"", "d.bc": b"text", "e.o": b""}
+        for name, content in contents.items():
+            self.file(f"in/{name}", content)
 
     def test_modules_and_their_command(self):
         out, words = self.folder / "out", "-O2 -mllvm '-x=a b'"
@@ -105,11 +97,9 @@ class MakeCorpusTest(CommandCase):
 
     def test_placeholders_as_mlgo_utils_tests_have_them(self):
         """Its tests make corpora of empty files, in folders, and combine them: each is a module of its own."""
-        placeholders = self.folder / "placeholders"
-        (placeholders / "nested").mkdir(parents=True)
         for name in ("test1", "test2"):
-            (placeholders / "nested" / f"{name}.bc").touch()
-        flags = ("--input_dir", placeholders, "--default_args=-O3 -c")
+            self.file(f"placeholders/nested/{name}.bc")
+        flags = ("--input_dir", self.folder / "placeholders", "--default_args=-O3 -c")
         refused = (*flags, "--output_dir", self.folder / "refused")
         self.refused(make_corpus, refused, "would have no module", ExitCode.NOTHING_PRODUCED)
         for part in ("one", "two"):
@@ -286,6 +276,5 @@ class CorpusInfoTest(CommandCase):
             self.assertIn(expected, said)
         said, _ = self.run_command(corpus_info, "--corpus", source, "--json")
         content = json.loads(said)
-        self.assertEqual(
-            (content["modules"], content["options"]["-O"]["values"], content["decisions"]), (3, {"2": 3}, {})
-        )
+        found = (content["modules"], content["options"]["-O"]["values"], content["decisions"])
+        self.assertEqual(found, (3, {"2": 3}, {}))

@@ -20,11 +20,11 @@ int caller{0}(int a, int b) {{ return callee{0}(a) + callee{0}(b); }}
 class ExtractPropertiesTest(toolbox.ToolboxTest):
     def setUp(self):
         super().setUp()
-        self.enterContext(mock.patch.dict(os.environ, {"BUILD_WORKING_DIRECTORY": str(self.root)}))
+        self.enterContext(mock.patch.dict(os.environ, {"BUILD_WORKING_DIRECTORY": str(self.folder)}))
         self.made = 0
 
     def object(self, name: str, *flags: str) -> None:
-        """An object of a source of its own, below root/build."""
+        """An object of a source of its own, below the folder `build`."""
         self.made += 1
         source = self.file(f"build/{name}.c", _SOURCE.format(self.made))
         self.run_tool("clang", "-c", *flags, source, "-o", name, folder="build")
@@ -38,7 +38,7 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         return said.getvalue()
 
     def report(self) -> dict:
-        return json.loads((self.root / "out/extraction_report.json").read_text())
+        return json.loads((self.folder / "out/extraction_report.json").read_text())
 
     def test_bitcode_that_the_driver_embedded_is_optimised(self):
         embed = ("-Xclang", "-fembed-bitcode=all")
@@ -46,9 +46,8 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         self.object("b.o", "-Oz", *embed)
         self.run_tool("clang", "-Oz", "-c", "-emit-llvm", "b.o.c", "-o", "c.bc", folder="build")
         # Bitcode that was optimised by another command than the one that embeds it.
-        self.run_tool(
-            "clang", "-Oz", *embed, "-Wno-unused-command-line-argument", "-c", "c.bc", "-o", "c.o", folder="build"
-        )
+        flags = ("-Oz", *embed, "-Wno-unused-command-line-argument")
+        self.run_tool("clang", *flags, "-c", "c.bc", "-o", "c.o", folder="build")
         said = self.extract()
         self.assertRegex(said, r"note: 2 of 3 modules hold bitcode that the optimiser has run on.*\(a\.o, c\.o\)")
         self.assertEqual(self.report()["properties"], {"optimised": ["a.o", "c.o"]})
@@ -84,17 +83,16 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
     def test_the_policy_of_a_build_is_named_and_not_kept(self):
         self.object("a.o", "-Oz", "-Xclang", "-fembed-bitcode=all")
         # The packaged clang has no policy: its command is what a clang with one records.
-        words = (self.root / "build/a.o.cmd", self.root / "build/a.o")
+        words = (self.folder / "build/a.o.cmd", self.folder / "build/a.o")
         self.run_tool("llvm-objcopy", f"--dump-section=.llvmcmd={words[0]}", words[1], "/dev/null")
         recorded = words[0].read_bytes() + b"-mllvm\0-enable-ml-inliner=release\0-mllvm\0-mlgo-search=8\0"
         words[0].write_bytes(recorded)
         self.run_tool("llvm-objcopy", f"--update-section=.llvmcmd={words[0]}", words[1])
         said = self.extract()
-        self.assertRegex(
-            said, r"1 of 1 modules were built with a policy, .*\(-mllvm -enable-ml-inliner=release: a\.o\)"
-        )
+        expected = r"1 of 1 modules were built with a policy, .*\(-mllvm -enable-ml-inliner=release: a\.o\)"
+        self.assertRegex(said, expected)
         self.assertEqual(self.report()["properties"], {"policy": ["a.o"]})
-        (module,) = Corpus.load(self.root / "out").modules
+        (module,) = Corpus.load(self.folder / "out").modules
         self.assertNotIn("-mllvm", module.command)
 
     def test_objects_that_no_score_can_be_read_from(self):
@@ -138,16 +136,16 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         self.assertRegex(said.getvalue(), r"has no \*\.3\.import\.bc below it.*full LTO \(-flto\) saves none")
 
     def test_bitcode_files(self):
-        folder = self.root / "bc"
+        folder = self.folder / "bc"
         folder.mkdir()
         for name, *flags in (("raw", "-Xclang", "-disable-llvm-passes"), ("optimised",)):
             self.made += 1
             source = self.file(f"{name}.c", _SOURCE.format(self.made))
             self.run_tool("clang", "-Oz", "-emit-llvm", *flags, "-c", source, "-o", folder / f"{name}.bc")
         self.object("s.o", "-Oz", "-Xclang", "-fembed-bitcode=all", "-save-temps=obj")
-        (self.root / "build/s.o.bc").rename(folder / "saved.bc")
+        (self.folder / "build/s.o.bc").rename(folder / "saved.bc")
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
-            make_corpus.run([f"--input_dir={folder}", f"--output_dir={self.root}/out", "--default_args=-Oz"])
+            make_corpus.run([f"--input_dir={folder}", f"--output_dir={self.folder}/out", "--default_args=-Oz"])
         self.assertRegex(said.getvalue(), r"note: 1 of 2 modules hold bitcode that the optimiser has.*\(optimised\)")
         self.assertIn("left out: saved.bc holds a copy of itself", said.getvalue())

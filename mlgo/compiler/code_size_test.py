@@ -103,14 +103,6 @@ def assembly(sections: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def compiled(folder: pathlib.Path, target: str = _X86, *flags: str, source: str = _SOURCE) -> bytes:
-    path, made = folder / "a.cc", folder / "a.o"
-    path.write_text(source, encoding="ascii")
-    words = ["-c", "-Oz", f"--target={target}", *TARGETS[target], *flags]
-    subprocess.run([CLANG, *words, path, "-o", made], check=True)
-    return made.read_bytes()
-
-
 def output(*command: str | pathlib.Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -120,6 +112,12 @@ def damaged(content: bytes, step: int) -> list[bytes]:
 
 
 class CodeTestCase(FolderCase):
+    def compiled(self, target: str = _X86, *flags: str, source: str = _SOURCE) -> bytes:
+        path, made = self.file("a.cc", source), self.folder / "a.o"
+        words = ["-c", "-Oz", f"--target={target}", *TARGETS[target], *flags]
+        subprocess.run([CLANG, *words, path, "-o", made], check=True)
+        return made.read_bytes()
+
     def listed(self) -> dict[str, int]:
         """Function -> bytes, as llvm-readelf lists the object; the first of several names for one place."""
         places: dict[tuple[str, str], tuple[str, int]] = {}
@@ -143,7 +141,7 @@ class CodeSizeTest(CodeTestCase):
     def test_functions_and_text_of_every_target(self):
         for target in TARGETS:
             with self.subTest(target):
-                code = code_of_object(compiled(self.folder, target, "-ffunction-sections"), target)
+                code = code_of_object(self.compiled(target, "-ffunction-sections"), target)
                 sizes = {function.name: function.size for function in code.functions}
                 # Complete and base object constructor are one function.
                 self.assertEqual(list(sizes), sorted(_FUNCTIONS))
@@ -155,7 +153,7 @@ class CodeSizeTest(CodeTestCase):
                 self.assertLess(code.code_bytes, code.text_bytes)
 
     def test_a_thumb_object_with_arm_code(self):
-        content = compiled(self.folder, "armv7-linux-gnueabihf", "-ffunction-sections", source=_SOURCE + _ARM_AND_THUMB)
+        content = self.compiled("armv7-linux-gnueabihf", "-ffunction-sections", source=_SOURCE + _ARM_AND_THUMB)
         file = elf.ElfFile.of_bytes(content)
         (table,) = file.sections_of_kind(elf.SHT_SYMTAB)
         names, symbols = file.content(file.section(table.link)), list(file.symbols(table))
@@ -168,7 +166,7 @@ class CodeSizeTest(CodeTestCase):
         self.assertEqual(sizes, self.listed())
 
     def test_without_function_sections_padding_is_code_of_no_function(self):
-        code = code_of_object(compiled(self.folder, _X86, "-falign-functions=64"), "a.cc")
+        code = code_of_object(self.compiled(_X86, "-falign-functions=64"), "a.cc")
         self.assertGreater(code.code_bytes, sum(function.size for function in code.functions))
 
     def test_text_is_code_and_constants(self):
@@ -188,12 +186,12 @@ class CodeSizeTest(CodeTestCase):
 
     def test_a_module_of_data_or_of_hardly_a_function_is_trivial(self):
         made = str(self.folder / "a.o")
-        data = compiled(self.folder, source='int table[100] = {1}; extern const char *const name = "n";')
+        data = self.compiled(source='int table[100] = {1}; extern const char *const name = "n";')
         self.assertEqual(code_of_object(data, "m").code_bytes, 0)
         self.assertTrue(empty_object.is_trivial(made))
-        compiled(self.folder, _X86, "-fno-omit-frame-pointer", source="bool initialised() { return true; }")
+        self.compiled(_X86, "-fno-omit-frame-pointer", source="bool initialised() { return true; }")
         self.assertTrue(empty_object.is_trivial(made))
-        compiled(self.folder)
+        self.compiled()
         self.assertFalse(empty_object.is_trivial(made))
         self.assertFalse(empty_object.is_trivial(str(self.folder / "absent.o")))
 
@@ -203,7 +201,7 @@ class CodeSizeTest(CodeTestCase):
 
     def test_cut_and_damaged_objects_are_refused_or_read(self):
         for target, step in ((_X86, 1), ("armv7-linux-gnueabihf", 7), ("riscv32-unknown-elf", 7)):
-            content = compiled(self.folder, target, "-ffunction-sections")
+            content = self.compiled(target, "-ffunction-sections")
             whole = code_of_object(content, "m")
             cut = [content[:length] for length in range(52, len(content), step)]
             self.assertEqual(self.refused_or_read(cut) - {whole}, set())
@@ -214,7 +212,7 @@ class OutlinedCodeTest(CodeTestCase):
     """Bytes of functions whose code the machine outliner moved."""
 
     def sizes(self, target: str, *flags: str, source: str = _OUTLINED) -> dict[str, int]:
-        code = code_of_object(compiled(self.folder, target, *_C, *flags, source=source), "m")
+        code = code_of_object(self.compiled(target, *_C, *flags, source=source), "m")
         return {function.name: function.size for function in code.functions}
 
     def test_outlined_bytes_are_charged_to_their_callers(self):
@@ -263,5 +261,5 @@ class OutlinedCodeTest(CodeTestCase):
 
     def test_damaged_objects_are_refused_or_read(self):
         for target in ("aarch64-linux-gnu", "thumbv7em-none-eabi"):
-            content = compiled(self.folder, target, *_C, "-ffunction-sections", source=_OUTLINED)
+            content = self.compiled(target, *_C, "-ffunction-sections", source=_OUTLINED)
             self.refused_or_read(damaged(content, 7))

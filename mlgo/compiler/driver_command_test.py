@@ -15,7 +15,7 @@ from mlgo.compiler.driver_command import cc1_command, driver_options, is_for_dri
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.options.parsing import CommandError
-from mlgo.corpus.writer import CorpusWriter
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 from mlgo.run.exit_codes import RunError
 from mlgo.run.testing.folder_case import FolderCase
 
@@ -84,14 +84,12 @@ class DriverOptionsTest(unittest.TestCase):
 
 class DriverCommandTest(FolderCase):
     def corpus(self, override) -> Corpus:
-        with CorpusWriter(self.folder / "corpus", command_override=override) as writer:
-            writer.add("a", b"bitcode", None if override else ("-cc1",))
-            writer.finish()
-        return Corpus.load(self.folder / "corpus")
+        modules = {"a": (b"bitcode", None if override else ("-cc1",))}
+        return made_up_corpus(self.folder / "corpus", modules, command_override=override)
 
     def test_the_document_s_override_compiles_as_the_driver_compiles_it(self):
-        source, bitcode = self.folder / "a.c", self.folder / "a.bc"
-        source.write_text("int g; int f(int *p) { int s = 0; for (int i = 0; i < 64; ++i) s += p[i]; return s + g; }")
+        loop = "int g; int f(int *p) { int s = 0; for (int i = 0; i < 64; ++i) s += p[i]; return s + g; }"
+        source, bitcode = self.file("a.c", loop), self.folder / "a.bc"
         unoptimised = ["-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm"]
         subprocess.run([CLANG, *unoptimised, "-c", source, "-o", bitcode], check=True)
         by_driver, by_cc1 = self.folder / "driver.o", self.folder / "cc1.o"
@@ -118,9 +116,7 @@ class DriverCommandTest(FolderCase):
 
     def test_hostile_and_wrong_overrides_are_refused_and_nothing_is_run(self):
         proof = self.folder / "proof"
-        evil = self.folder / "evil.sh"
-        evil.write_text(f"#!/bin/sh\ntouch {proof}\n")
-        evil.chmod(0o755)
+        evil = self.script("evil.sh", f"touch {proof}")
         for override, message in (
             (["-c", f"-fplugin={evil}"], "has the driver's option -fplugin="),
             (["-c", "-mllvm", f"-load={evil}"], "which may do more than change code"),

@@ -1,14 +1,13 @@
 """What is a hang and what is a busy, stopped or sleeping machine."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from mlgo.compiler.hang import Activity, HangGuard, activity_of_family
+from mlgo.run.testing.folder_case import FolderCase
 
 _SLEEPS = Activity(7, False)
 
@@ -49,30 +48,26 @@ class HangGuardTest(unittest.TestCase):
         self.assertTrue(self.hung_after(guard, 10.0, Activity(5, False)))
 
 
-class ActivityTest(unittest.TestCase):
-    def setUp(self):
-        self.proc = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class ActivityTest(FolderCase):
     def process(self, number: int, parent: int, state: str, user: int, system: int) -> None:
-        for folder in (self.proc / str(number), self.proc / str(number) / "task" / str(number)):
-            folder.mkdir(parents=True, exist_ok=True)
-            fields = [state, parent, *[0] * 9, user, system, *[0] * 30]
-            (folder / "stat").write_text(f"{number} (a b) c) {' '.join(map(str, fields))}\n", encoding="ascii")
+        fields = [state, parent, *[0] * 9, user, system, *[0] * 30]
+        for folder in (str(number), f"{number}/task/{number}"):
+            self.file(f"{folder}/stat", f"{number} (a b) c) {' '.join(map(str, fields))}\n")
 
     def test_descendants_count_and_strangers_do_not(self):
         self.process(10, 1, "S", 1, 2)
         self.process(11, 10, "S", 10, 20)
         self.process(5, 11, "S", 100, 200)
         self.process(20, 1, "R", 1000, 2000)
-        self.assertEqual(activity_of_family(10, self.proc), Activity(333, False))
+        self.assertEqual(activity_of_family(10, self.folder), Activity(333, False))
 
     def test_states(self):
         for state, waits in {"S": False, "Z": False, "I": False, "R": True, "D": True, "T": True, "t": True}.items():
             self.process(10, 1, state, 0, 0)
-            self.assertEqual(activity_of_family(10, self.proc).waits_for_machine, waits, state)
+            self.assertEqual(activity_of_family(10, self.folder).waits_for_machine, waits, state)
 
     def test_a_process_that_is_gone(self):
-        self.assertEqual(activity_of_family(10, self.proc), Activity(0, False))
+        self.assertEqual(activity_of_family(10, self.folder), Activity(0, False))
 
     def test_true_processes(self):
         code = "import time\nwhile time.process_time() < 0.1: pass\nprint(flush=True)\ntime.sleep(3600)"

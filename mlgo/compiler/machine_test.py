@@ -1,12 +1,11 @@
 """Limits and memory of a machine, read from made-up figures of the kernel."""
 
-import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
 from mlgo.compiler.machine import may_have_refused, unusable_limits
 from mlgo.compiler.request import CompileLimits
+from mlgo.run.testing.folder_case import FolderCase
 
 
 class LimitsTest(unittest.TestCase):
@@ -18,15 +17,12 @@ class LimitsTest(unittest.TestCase):
             self.assertIsNone(unusable_limits(CompileLimits(address_space_bytes=1 << 30, log_bytes=1 << 30)))
 
 
-class MemoryTest(unittest.TestCase):
+class MemoryTest(FolderCase):
     def refused(self, mode: str, limit_kb: int, committed_kb: int, wanted_bytes: int) -> bool:
-        with tempfile.TemporaryDirectory() as scratch:
-            proc = pathlib.Path(scratch)
-            (proc / "sys/vm").mkdir(parents=True)
-            (proc / "sys/vm/overcommit_memory").write_text(f"{mode}\n", encoding="ascii")
-            limits = f"CommitLimit:    {limit_kb} kB\nCommitted_AS:   {committed_kb} kB\n"
-            (proc / "meminfo").write_text(f"MemTotal: 9 kB\n{limits}HugePages_Free: 0\n", encoding="ascii")
-            return may_have_refused(wanted_bytes, proc)
+        limits = f"CommitLimit:    {limit_kb} kB\nCommitted_AS:   {committed_kb} kB\n"
+        self.file("sys/vm/overcommit_memory", f"{mode}\n")
+        self.file("meminfo", f"MemTotal: 9 kB\n{limits}HugePages_Free: 0\n")
+        return may_have_refused(wanted_bytes, self.folder)
 
     def test_only_strict_accounting_refuses(self):
         self.assertFalse(self.refused("0", 100, 90, 1 << 20))

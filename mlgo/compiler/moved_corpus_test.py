@@ -3,13 +3,12 @@
 import pathlib
 import shutil
 import sys
-import tempfile
-import unittest
 
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.request import CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 
@@ -23,19 +22,17 @@ def objects(corpus: Corpus, workdir: pathlib.Path) -> dict[str, bytes]:
     return compiled
 
 
-class MovedCorpusTest(unittest.TestCase):
+class MovedCorpusTest(FolderCase):
     def test_objects_are_equal(self):
         where_it_was_built = locate.runfile("mlgo/corpus/tiny")
-        with tempfile.TemporaryDirectory() as directory:
-            moved = pathlib.Path(directory, "a place", "with another name")
-            shutil.copytree(where_it_was_built, moved)
-            workdir = pathlib.Path(directory, "work")
-            workdir.mkdir()
-            original, copy = Corpus.load(where_it_was_built), Corpus.load(moved)
-            self.assertEqual(original.digest, copy.digest)
-            expected = objects(original, pathlib.Path(directory))
-            self.assertEqual(objects(copy, workdir), expected)
-            for content in expected.values():
-                self.assertTrue(content.startswith(b"\x7fELF"))
-                self.assertNotIn(b".llvmbc", content)
-                self.assertNotIn(directory.encode(), content)
+        moved, workdir = self.folder / "a place" / "with another name", self.folder / "work"
+        shutil.copytree(where_it_was_built, moved)
+        workdir.mkdir()
+        original, copy = Corpus.load(where_it_was_built), Corpus.load(moved)
+        self.assertEqual(original.digest, copy.digest)
+        expected = objects(original, self.folder)
+        self.assertEqual(objects(copy, workdir), expected)
+        for content in expected.values():
+            self.assertTrue(content.startswith(b"\x7fELF"))
+            self.assertNotIn(b".llvmbc", content)
+            self.assertNotIn(bytes(self.folder), content)

@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.compiler import scratch
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _OWNER = """
 import os, sys, unittest.mock
@@ -24,18 +24,16 @@ with scratch.scratch_directory() as directory:
 """
 
 
-class ScratchTest(unittest.TestCase):
+class ScratchTest(FolderCase):
     def setUp(self):
-        self.base = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.addCleanup(scratch._process_directory.cache_clear)  # pylint: disable=protected-access
-        for name, value in (("_MEMORY_DISK", str(self.base)), ("_MIN_FREE_BYTES", 0)):
-            patch = mock.patch.object(scratch, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        for name, value in (("_MEMORY_DISK", str(self.folder)), ("_MIN_FREE_BYTES", 0)):
+            self.enterContext(mock.patch.object(scratch, name, value))
         scratch._process_directory.cache_clear()  # pylint: disable=protected-access
 
     def run_owner(self, action: str) -> tuple[pathlib.Path, int]:
-        program = _OWNER.format(path=sys.path, base=str(self.base), action=action)
+        program = _OWNER.format(path=sys.path, base=str(self.folder), action=action)
         ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)
         return pathlib.Path(ended.stdout.decode().strip()), ended.returncode
 
@@ -43,7 +41,7 @@ class ScratchTest(unittest.TestCase):
         with scratch.scratch_directory() as first, scratch.scratch_directory() as second:
             self.assertNotEqual(first, second)
             pathlib.Path(first, "file").write_bytes(b"x")
-            self.assertTrue(first.startswith(str(self.base)))
+            self.assertTrue(first.startswith(str(self.folder)))
         self.assertFalse(os.path.exists(first))
 
     def test_a_process_that_ends_leaves_nothing(self):
@@ -66,12 +64,12 @@ class ScratchTest(unittest.TestCase):
                 self.assertTrue(directory.startswith(other))
 
     def test_a_place_of_somebody_else(self):
-        (self.base / f"mlgo-{os.getuid()}").symlink_to(self.base)
+        (self.folder / f"mlgo-{os.getuid()}").symlink_to(self.folder)
         with tempfile.TemporaryDirectory() as other, mock.patch.object(tempfile, "tempdir", other):
             with scratch.scratch_directory() as directory:
                 self.assertTrue(directory.startswith(other))
 
     def test_a_given_parent_that_is_absent(self):
         with self.assertRaisesRegex(RunError, "cannot be made: No such file or directory. free space"):
-            with scratch.scratch_directory(self.base / "absent"):
+            with scratch.scratch_directory(self.folder / "absent"):
                 pass

@@ -1,7 +1,5 @@
 """Demangling with a fake llvm-cxxfilt."""
 
-import pathlib
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,25 +9,19 @@ from mlgo.run.testing.folder_case import FolderCase
 
 
 class SymbolsTest(FolderCase):
-    def _program(self, script: str) -> pathlib.Path:
-        path = self.folder / "filt"
-        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        path.chmod(0o755)
-        return path
-
     def test_each_name_gets_its_own(self):
-        program = self._program("sed 's/_Z1fv/f()/'")
+        program = self.script("filt", "sed 's/_Z1fv/f()/'")
         self.assertEqual(demangled(program, ["main", "_Z1fv", "main"]), {"main": "main", "_Z1fv": "f()"})
         self.assertEqual(demangled(None, ["_Z1fv"]), {"_Z1fv": "_Z1fv"})
 
     def test_only_mangled_names_are_given_to_the_program(self):
-        program = self._program("tr _ X")
+        program = self.script("filt", "tr _ X")
         odd = ["main", "a\nb", "\udcff", "_Z", "_Z1f v", "?f@@YAXXZ", "x_Z1fv"]
         expected = {**dict(zip(odd, odd)), "_Z1fv.llvm.1": "XZ1fv.llvm.1"}
         self.assertEqual(demangled(program, [*odd, "_Z1fv.llvm.1"]), expected)
 
     def test_names_in_texts_are_asked_for_once(self):
-        demangler = Demangler(self._program(f"echo x >> {self.folder}/runs; sed 's/_Z1fv/f()/; s/_Z1gv/g()/'"))
+        demangler = Demangler(self.script("filt", f"echo x >> {self.folder}/runs; sed 's/_Z1fv/f()/; s/_Z1gv/g()/'"))
         self.assertEqual(demangler.texts(["+3 % in _Z1fv.", "(_Z1gv), _Z1fv", ""]), ["+3 % in f().", "(g()), f()", ""])
         self.assertEqual(demangler.texts(["_Z1gv"]), ["g()"])
         self.assertEqual(demangler.names(["_Z1gv", "h"]), {"_Z1gv": "g()", "h": "h"})
@@ -66,4 +58,4 @@ class SymbolsTest(FolderCase):
     def test_a_program_that_does_something_else_is_refused(self):
         for script, wrong in (("cat; echo more", "gave 3 lines for 2 names"), ("exit 3", "cannot be used: .*status 3")):
             with self.assertRaisesRegex(RunError, wrong):
-                demangled(self._program(script), ["_Z1a", "_Z1b"])
+                demangled(self.script("filt", script), ["_Z1a", "_Z1b"])

@@ -14,15 +14,11 @@ from mlgo.run.testing.folder_case import FolderCase
 
 
 class FromSourcesTest(unittest.TestCase):
-    def setUp(self):
-        self.corpus = Corpus.load(locate.runfile("mlgo/corpus/tiny"))
-
     def test_names_and_commands(self):
-        self.assertEqual(
-            [module.name for module in self.corpus.modules],
-            ["mlgo/corpus/testdata/names.cc", "mlgo/corpus/testdata/sum.c"],
-        )
-        for module in self.corpus.modules:
+        corpus = Corpus.load(locate.runfile("mlgo/corpus/tiny"))
+        names = [module.name for module in corpus.modules]
+        self.assertEqual(names, [f"mlgo/corpus/testdata/{name}" for name in ("names.cc", "sum.c")])
+        for module in corpus.modules:
             self.assertEqual(module.command[0], "-cc1")
             self.assertIn("-O2", module.command)
             self.assertIn("-emit-obj", module.command)
@@ -52,12 +48,11 @@ class PartsTest(unittest.TestCase):
 class AssembleTest(FolderCase):
     def setUp(self):
         super().setUp()
-        (self.folder / "m.bc").write_bytes(b"BC")
-        (self.folder / "m.c").write_bytes(b"int f;\n")
+        self.file("m.bc", "BC")
+        self.file("m.c", "int f;\n")
 
     def module(self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner="p/lib", file="m.c") -> assemble.Compiled:
-        path = self.folder / f"{len(list(self.folder.iterdir()))}.cmd"
-        path.write_bytes(recorded)
+        path = self.file(f"{len(list(self.folder.iterdir()))}.cmd", recorded)
         return assemble.Compiled(source, owner, self.folder / "m.bc", path, self.folder / file, "MIT")
 
     def assemble(self, modules, skipped=(), part=None, output="out"):
@@ -87,12 +82,11 @@ class AssembleTest(FolderCase):
     def test_the_same_compile_twice_is_one_module(self):
         report = self.assemble([self.module("a.c", owner="p/one"), self.module("a.c", owner="p/two")])
         self.assertEqual(report.modules, ("a.c@@p/one",))
-        self.assertEqual(
-            self.report()["left_out"], [{"name": "a.c@@p/two", "kind": "duplicate", "reason": "equals a.c@@p/one"}]
-        )
+        duplicate = {"name": "a.c@@p/two", "kind": "duplicate", "reason": "equals a.c@@p/one"}
+        self.assertEqual(self.report()["left_out"], [duplicate])
 
     def test_licences(self):
-        (self.folder / "n.c").write_bytes(b"// SPDX-License-Identifier: Zlib\n")
+        self.file("n.c", b"// SPDX-License-Identifier: Zlib\n")
         self.assemble([self.module("m.c"), self.module("n.c", b"-cc1\0-O3\0", file="n.c")])
         licences = json.loads((self.folder / "out" / LICENCES_NAME).read_bytes())
         self.assertEqual(licences, {"modules": {"m.c": "MIT", "n.c": "Zlib"}})

@@ -33,9 +33,8 @@ def compiled(source: str, *flags: str, name: str = "a.c") -> bytes:
 
 class FunctionAttributesTest(unittest.TestCase):
     def test_definitions_are_counted(self):
-        content = made_up_bitcode(
-            [[MIN_SIZE, FOR_SIZE], [FOR_SIZE, NO_INLINE], [NO_INLINE, OPTIMIZE_NONE], []], declared=[[MIN_SIZE]]
-        )
+        functions = [[MIN_SIZE, FOR_SIZE], [FOR_SIZE, NO_INLINE], [NO_INLINE, OPTIMIZE_NONE], []]
+        content = made_up_bitcode(functions, declared=[[MIN_SIZE]])
         self.assertEqual(function_attributes(content), FunctionAttributes(4, min_size=1, for_size=2, none=1))
 
     def test_behind_apples_wrapper(self):
@@ -45,14 +44,8 @@ class FunctionAttributesTest(unittest.TestCase):
         self.assertEqual(function_attributes(wrapped), FunctionAttributes(1, min_size=1))
 
     def test_no_bitcode(self):
-        for content in (
-            b"",
-            b"BC",
-            b"BC\xc0\xde",
-            b"mlgo-decisions 1\n",
-            b'{"functions": {}}',
-            made_up_bitcode([[MIN_SIZE]])[:40],
-        ):
+        others = (b"mlgo-decisions 1\n", b'{"functions": {}}', made_up_bitcode([[MIN_SIZE]])[:40])
+        for content in (b"", b"BC", b"BC\xc0\xde", *others):
             self.assertIsNone(function_attributes(content))
             self.assertFalse(is_optimised(content))
             self.assertIsNone(source_name(content))

@@ -27,9 +27,8 @@ class CommandChangesTest(unittest.TestCase):
 
     def test_a_value_is_replaced_in_the_form_that_it_has(self):
         changes = _changes(replace={"-import-instr-limit": "30", "-triple": "aarch64"})
-        self.assertEqual(
-            changes.apply(_COMMAND), ("-cc1", "-triple", "aarch64", *_COMMAND[3:6], "-mllvm", "-import-instr-limit=30")
-        )
+        found = changes.apply(_COMMAND)
+        self.assertEqual(found, ("-cc1", "-triple", "aarch64", *_COMMAND[3:6], "-mllvm", "-import-instr-limit=30"))
         self.assertEqual(_changes(replace={"-O": "z"}).apply(("-O2", "-Os")), ("-Oz", "-Oz"))
 
     def test_what_is_missing_cannot_be_replaced(self):

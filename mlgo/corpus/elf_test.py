@@ -67,10 +67,8 @@ class ReadingTest(unittest.TestCase):
             with self.subTest(variant):
                 file = ElfFile.of_bytes(file_of(*variant))
                 names = file.section_names()
-                self.assertEqual(
-                    [elf.string_at(names, section.name) for section in file.sections],
-                    ["", ".text", ".symtab", "", ".bss", ""],
-                )
+                found = [elf.string_at(names, section.name) for section in file.sections]
+                self.assertEqual(found, ["", ".text", ".symtab", "", ".bss", ""])
                 self.assertEqual(file.content(file.sections[1]), b"\xcc" * 8)
                 self.assertEqual((file.sections[4].size, file.content(file.sections[4])), (1 << 30, b""))
                 _, code, absolute = file.symbols(file.sections[2])

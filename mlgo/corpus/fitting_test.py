@@ -60,18 +60,16 @@ class FittingTest(unittest.TestCase):
 
     def test_a_corpus_of_nothing_else(self):
         corpus = self.corpus({name: _MIXED[name] for name in ("driver.o", "ir.o")})
-        with self.assertRaisesRegex(
-            CorpusError, r"has no module for inlining_for_size: 2 of 2 modules hold bitcode .*\n.*-Xclang -fembed"
-        ) as raised:
+        wrong = r"has no module for inlining_for_size: 2 of 2 modules hold bitcode .*\n.*-Xclang -fembed"
+        with self.assertRaisesRegex(CorpusError, wrong) as raised:
             self.fitting(_INLINING, corpus)
         self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
     def test_other_properties_are_told(self):
         tell_properties(self.corpus(_MIXED), self.said.append)
         (line,) = self.said
-        self.assertRegex(
-            line, r"^note on .*/c: 1 of 5 modules are built with sanitizers; .* \(-fsanitize=address: z\.o\)$"
-        )
+        note = r"^note on .*/c: 1 of 5 modules are built with sanitizers; .* \(-fsanitize=address: z\.o\)$"
+        self.assertRegex(line, note)
 
 
 class LevelCheckTest(FolderCase):

@@ -33,10 +33,8 @@ class DriverArgumentsTest(unittest.TestCase):
 
 class FrontEndCommandTest(unittest.TestCase):
     def test_words_are_unquoted(self):
-        self.assertEqual(
-            front_end.front_end_command(VERSION + CC1, 22),
-            ["-cc1", "-O2", "-emit-obj", "-D", 'A="x$"', "-o", "-", "-x", "c", "m.c"],
-        )
+        expected = ["-cc1", "-O2", "-emit-obj", "-D", 'A="x$"', "-o", "-", "-x", "c", "m.c"]
+        self.assertEqual(front_end.front_end_command(VERSION + CC1, 22), expected)
 
     @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",))), min_size=1))
     def test_any_word_survives(self, words):
@@ -72,11 +70,10 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(front_end.recorded_command(self.CC1), ("-cc1", "-O2", "-emit-obj", "-main-file-name", "m.c"))
 
     def test_only_the_front_end_runs(self):
-        self.assertEqual(
-            front_end.bitcode_command(self.CC1, "m.bc"),
-            ["-cc1", "-emit-llvm-bc", "-emit-llvm-uselists", "-disable-llvm-passes", "-O2"]
-            + "-main-file-name m.c -o m.bc -x c m.c".split(),
+        expected = (
+            "-cc1 -emit-llvm-bc -emit-llvm-uselists -disable-llvm-passes -O2 -main-file-name m.c -o m.bc -x c m.c"
         )
+        self.assertEqual(front_end.bitcode_command(self.CC1, "m.bc"), expected.split())
 
 
 class SameObjectTest(FolderCase):
@@ -90,7 +87,7 @@ class SameObjectTest(FolderCase):
 
     def setUp(self):
         super().setUp()
-        (self.folder / "m.c").write_text(self.SOURCE, encoding="utf-8")
+        self.file("m.c", self.SOURCE)
 
     def clang(self, *arguments):
         subprocess.run([CLANG, *arguments], cwd=self.folder, env={}, check=True)
@@ -111,7 +108,7 @@ class SameObjectTest(FolderCase):
         self.assertFalse((self.folder / "m.d").exists())
 
     def test_a_source_that_does_not_compile(self):
-        (self.folder / "m.c").write_text("int f( {", encoding="utf-8")
+        self.file("m.c", "int f( {")
         with self.assertRaisesRegex(RunError, "ended with status 1. mend the source"):
             source, bitcode, recorded = self.folder / "m.c", self.folder / "m.bc", self.folder / "m.cmd"
             front_end.run(str(CLANG), LLVM_MAJOR, ["-c", str(source)], "", bitcode, recorded)

@@ -13,12 +13,10 @@ from mlgo.run.testing.folder_case import FolderCase
 
 class InformationTest(FolderCase):
     def test_options(self):
-        words = (
-            "-cc1 -O2 -triple x86_64 -mllvm -a=1 -mllvm -b -D -O3 -ffp-contract=on -pic-level 2 -v -unknown=1".split()
-        )
+        line = "-cc1 -O2 -triple x86_64 -mllvm -a=1 -mllvm -b -D -O3 -ffp-contract=on -pic-level 2 -v -unknown=1"
         expected = {"-cc1": "", "-O": "2", "-triple": "x86_64", "-mllvm -a": "1", "-mllvm -b": "", "-D": "-O3"}
         expected |= {"-ffp-contract": "on", "-pic-level": "2", "-v": "", "-unknown": "1"}
-        self.assertEqual(list(information.options_of(CompileCommand(words))), list(expected.items()))
+        self.assertEqual(list(information.options_of(CompileCommand(line.split()))), list(expected.items()))
 
     def test_commands_are_not_held_in_memory(self):
         commands = [("-cc1", f"-D{'x' * 300_000}", "-pic-level", str(number)) for number in range(40)]
@@ -33,9 +31,7 @@ class InformationTest(FolderCase):
 
     def test_a_corpus(self):
         with CorpusWriter(self.folder / "c") as writer:
-            profile = self.folder / "a.profdata"
-            profile.write_bytes(b"12345")
-            carried = writer.add_file(profile)
+            carried = writer.add_file(self.file("a.profdata", "12345"))
             writer.add("a", b"BC" * 10, ("-cc1", "-O2", f"-fprofile-instrument-use-path={carried}"), licence="MIT")
             writer.add("b", b"BC" * 10, ("-cc1", "-O2"), licence="MIT")
             writer.add("c", b"BC" * 10, ("-cc1", "-Oz"))
@@ -45,15 +41,14 @@ class InformationTest(FolderCase):
         # A corpus of mlgo-utils may hold a module twice.
         description = json.loads((self.folder / "c/corpus_description.json").read_bytes())
         for suffix in (".bc", ".cmd"):
-            (self.folder / f"c/e{suffix}").write_bytes((self.folder / f"c/b{suffix}").read_bytes())
+            self.file(f"c/e{suffix}", (self.folder / f"c/b{suffix}").read_bytes())
         description["modules"].append("e")
-        (self.folder / "c/corpus_description.json").write_text(json.dumps(description))
+        self.file("c/corpus_description.json", json.dumps(description))
         read = []
         found = information.inspect(Corpus.load(self.folder / "c"), lambda: read.append(1))
         self.assertEqual((found.modules, len(read)), (6, 6))
-        self.assertEqual(
-            (found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (89, 5, 0)
-        )
+        sizes = [found.bytes[kind] for kind in ("bitcode", "carried_files", "thinlto_indices")]
+        self.assertEqual(sizes, [89, 5, 0])
         self.assertEqual(list(found.options)[:2], ["-O", "-cc1"])
         self.assertEqual(found.options["-O"], information.Option(5, {"2": 4, "z": 1}))
         self.assertEqual(found.levels, {"O2": 4, "Oz": 1})

@@ -1,7 +1,5 @@
 """What sets modules apart: by their commands, in every spelling, and by their bitcode."""
 
-import pathlib
-import tempfile
 import unittest
 
 from mlgo.corpus import properties
@@ -9,6 +7,7 @@ from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.properties import NOT_INLINED, OPTIMISED, PROFILE, SANITIZED
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, made_up_bitcode
 from mlgo.corpus.testing.made_up_corpus import made_up_corpus
+from mlgo.run.testing.folder_case import FolderCase
 
 _PLAIN = made_up_bitcode([[FOR_SIZE]] * 3)
 _OPTIMISED = made_up_bitcode([[FOR_SIZE]] * 3, optimised=True)
@@ -40,9 +39,8 @@ class CommandTest(unittest.TestCase):
                 self.assertEqual([kind.name for kind in found], [expected] if expected else [], words)
 
     def test_paths_are_not_shown(self):
-        found = properties.of_command(
-            CompileCommand(["-fprofile-sample-use=/srv/me/a.prof", "-fsanitize=address,undefined"])
-        )
+        command = CompileCommand(["-fprofile-sample-use=/srv/me/a.prof", "-fsanitize=address,undefined"])
+        found = properties.of_command(command)
         self.assertEqual(found, {PROFILE: "-fprofile-sample-use=", SANITIZED: "-fsanitize=address,undefined"})
 
 
@@ -59,18 +57,15 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(properties.of_module(CompileCommand(["-O2", "-flto=thin"]), _OPTIMISED, is_thinlto=True), {})
 
 
-class CorpusTest(unittest.TestCase):
+class CorpusTest(FolderCase):
     def test_lines_name_modules_and_options(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            modules = {"x.o": (_OPTIMISED, ["-cc1", "-Oz"]), "y.o": (_PLAIN, ["-cc1", "-Oz"])}
-            for number in range(5):
-                command = ["-cc1", "-Oz", f"-fsanitize={'address' if number else 'thread'}"]
-                modules[f"{number}.o"] = (made_up_bitcode([[FOR_SIZE]] * (number + 4)), command)
-            found = properties.of_corpus(made_up_corpus(pathlib.Path(scratch, "c"), modules))
+        modules = {"x.o": (_OPTIMISED, ["-cc1", "-Oz"]), "y.o": (_PLAIN, ["-cc1", "-Oz"])}
+        for number in range(5):
+            command = ["-cc1", "-Oz", f"-fsanitize={'address' if number else 'thread'}"]
+            modules[f"{number}.o"] = (made_up_bitcode([[FOR_SIZE]] * (number + 4)), command)
+        found = properties.of_corpus(made_up_corpus(self.folder, modules))
         first, second = properties.lines(found, 7)
         self.assertRegex(first, r"^1 of 7 modules hold bitcode that the optimiser has run on, .* \(x\.o\)$")
-        self.assertRegex(
-            second,
-            r"^5 of 7 modules .*sanitizers; .* \(-fsanitize=address, -fsanitize=thread: 0\.o, 1\.o, 2\.o, \.\.\.\)$",
-        )
+        examples = r"\(-fsanitize=address, -fsanitize=thread: 0\.o, 1\.o, 2\.o, \.\.\.\)$"
+        self.assertRegex(second, rf"^5 of 7 modules .*sanitizers; .* {examples}")
         self.assertEqual(properties.lines({}, 7), [])

@@ -1,8 +1,6 @@
 """Which modules --module_filter and --sampling_rate select."""
 
-import pathlib
 import shutil
-import tempfile
 import unittest
 
 from mlgo.corpus import split
@@ -14,6 +12,7 @@ from mlgo.corpus.selection import copy_modules, equal_modules, part_of_corpus
 from mlgo.corpus.split import write_parts
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 NAMES = [f"lib/m{index}.c" for index in range(10)] + ["tool/main.c"]
 
@@ -37,17 +36,13 @@ class ChosenModulesTest(unittest.TestCase):
             self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
 
-class PartTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class PartTest(FolderCase):
     def write(self, override: bool = False, merge: bool = True) -> Corpus:
         """Eight modules, each with a profile of its own among its options, and m8, which equals m1."""
         with CorpusWriter(self.folder / "whole", False, ("-cc1", "-O2") if override else None, merge=merge) as writer:
             for index in range(9):
                 number = 1 if index == 8 else index
-                profile = self.folder / f"p{number}.profdata"
-                profile.write_text(str(number))
+                profile = self.file(f"p{number}.profdata", str(number))
                 command = None if override else ("-cc1", f"-fprofile-use={writer.add_file(profile)}")
                 writer.add(f"m{index}", b"BC\xc0\xde%d" % number, command)
             writer.finish()
@@ -73,31 +68,27 @@ class PartTest(unittest.TestCase):
         self.assertEqual(equal_modules(self.write().modules), {})
 
 
-class CopyingTest(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class CopyingTest(FolderCase):
     def test_carried_files_come_with_the_modules_that_name_them(self):
         carried = {}
-        with CorpusWriter(self.root / "whole") as writer:
+        with CorpusWriter(self.folder / "whole") as writer:
             for name in ("a", "b", "c", "unnamed"):
-                (self.root / name).write_text(name, encoding="utf-8")
-                carried[name] = writer.add_file(self.root / name)
+                carried[name] = writer.add_file(self.file(name, name))
             writer.add("one", b"BC\xc0\xde1", ("-cc1", f"-fa={carried['a']}:{carried['b']}", "-O2"))
             writer.add("two", b"BC\xc0\xde2", ("-cc1", f"-fb={carried['b']}"))
             writer.add("three", b"BC\xc0\xde3", ("-cc1", f"-fc={carried['c']}"))
             writer.finish()
-        corpus = Corpus.load(self.root / "whole")
-        with CorpusWriter(self.root / "part") as writer:
+        corpus = Corpus.load(self.folder / "whole")
+        with CorpusWriter(self.folder / "part") as writer:
             copy_modules(corpus, corpus.select(["one", "two"]).modules, writer)
             writer.finish()
-        self.assertEqual(set(Corpus.load(self.root / "part").carried_files), {carried["a"], carried["b"]})
+        self.assertEqual(set(Corpus.load(self.folder / "part").carried_files), {carried["a"], carried["b"]})
 
     def test_links_to_secrets_of_this_machine_bring_none_into_a_copy(self):
-        secret, profile = self.root / "secret", self.root / "a"
+        secret, profile = self.folder / "secret", self.folder / "a"
         secret.write_text("secret", encoding="utf-8")
         profile.write_text("profile", encoding="utf-8")
-        with CorpusWriter(self.root / "whole", has_thinlto=True) as writer:
+        with CorpusWriter(self.folder / "whole", has_thinlto=True) as writer:
             carried = writer.add_file(profile)
             writer.add("one", b"BC\xc0\xde", ("-cc1", f"-fa={carried}"), b"")
             writer.finish()
@@ -107,8 +98,8 @@ class CopyingTest(unittest.TestCase):
             (carried, "has other content than its name"),
         ):
             with self.subTest(name):
-                hostile = self.root / name.replace("/", "_") / "part"
-                shutil.copytree(self.root / "whole", hostile)
+                hostile = self.folder / name.replace("/", "_") / "part"
+                shutil.copytree(self.folder / "whole", hostile)
                 (hostile / name).unlink()
                 (hostile / name).symlink_to(secret)
                 corpus = Corpus.load(hostile)
@@ -131,13 +122,12 @@ class CopyingTest(unittest.TestCase):
                 Counted.looked += 1
                 return super().__contains__(other)
 
-        with CorpusWriter(self.root / "whole") as writer:
+        with CorpusWriter(self.folder / "whole") as writer:
             for number in range(60):
-                (self.root / f"f{number}").write_text(str(number), encoding="utf-8")
-                carried = writer.add_file(self.root / f"f{number}")
+                carried = writer.add_file(self.file(f"f{number}", str(number)))
                 writer.add(f"m{number}", b"BC\xc0\xde%d" % number, ("-cc1", f"-f={carried}"))
             writer.finish()
-        corpus = Corpus.load(self.root / "whole")
+        corpus = Corpus.load(self.folder / "whole")
         names = corpus.carried_files
 
         class Selected(Module):
@@ -147,9 +137,9 @@ class CopyingTest(unittest.TestCase):
             def recorded_command(self) -> CompileCommand:
                 return CompileCommand(map(Counted, super().recorded_command))
 
-        with CorpusWriter(self.root / "copy") as writer:
+        with CorpusWriter(self.folder / "copy") as writer:
             copy_modules(corpus, (Selected(module.name, module._contents) for module in corpus.modules), writer)
             writer.finish()
-        self.assertEqual(Corpus.load(self.root / "copy").carried_files, names)
+        self.assertEqual(Corpus.load(self.folder / "copy").carried_files, names)
         # Looked for in every command, the files would be looked for 60 times as often.
         self.assertLessEqual(Counted.looked, 4 * len(names))

@@ -2,35 +2,33 @@
 
 import os
 import pathlib
-import tempfile
-import unittest
 
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.self_contained import FileRoots, roots_of_build, self_contained_command
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class SelfContainedCommandTest(unittest.TestCase):
+class SelfContainedCommandTest(FolderCase):
     def setUp(self):
-        self.build = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (self.build / "a b.profdata").write_bytes(b"profile")
+        super().setUp()
+        self.profile = self.file("a b.profdata", "profile")
         self.added: list[pathlib.Path] = []
 
     def command(self, *recorded: str, **options) -> tuple[str, ...]:
-        return self_contained_command(CompileCommand(["-cc1", *recorded]), self.build, self.add_file, **options)
+        return self_contained_command(CompileCommand(["-cc1", *recorded]), self.folder, self.add_file, **options)
 
     def add_file(self, path: pathlib.Path) -> str:
         self.added.append(path)
         return f"files/0123-{path.name}"
 
     def test_files_are_carried(self):
-        profile = self.build / "a b.profdata"
         options = "-fprofile-instrument-use-path= -fprofile-sample-use= -fprofile-remapping-file= -fmemory-profile-use="
         for option in (*options.split(), "-fbasic-block-sections=list=", "-fsanitize-coverage-allowlist="):
-            for path in ("a b.profdata", str(profile)):
+            for path in ("a b.profdata", str(self.profile)):
                 self.added.clear()
                 self.assertEqual(self.command("-O2", option + path), ("-O2", f"{option}files/0123-a b.profdata"))
-                self.assertEqual(self.added, [profile])
+                self.assertEqual(self.added, [self.profile])
 
     def test_files_of_llvm_options_are_carried(self):
         expected = ("-mllvm", "-sample-profile-file=files/0123-a b.profdata", "-O2")
@@ -43,28 +41,19 @@ class SelfContainedCommandTest(unittest.TestCase):
         self.assertEqual(self.command(*words.split()), ("-mllvm", "-stats", "-O1"))
 
     def test_text_in_the_object_stays(self):
-        for text in (
-            ["-fprofile-instrument-path=/data/%m.profraw"],
-            ["-object-file-name=/b/a.obj"],
-            ["-main-file-name", "/a"],
-        ):
-            self.assertEqual(list(self.command(*text)), text)
+        for text in ("-fprofile-instrument-path=/data/%m.profraw", "-object-file-name=/b/a.obj", "-main-file-name /a"):
+            self.assertEqual(list(self.command(*text.split())), text.split())
 
     def test_missing_file(self):
-        with self.assertRaisesRegex(
-            RunError, "option -fprofile-sample-use=gone: names the file .*/gone, which does not"
-        ):
+        wrong = "option -fprofile-sample-use=gone: names the file .*/gone, which does not"
+        with self.assertRaisesRegex(RunError, wrong):
             self.command("-fprofile-sample-use=gone")
 
     def test_path_that_nobody_knows(self):
-        for recorded, named in (
-            (("-mystery=/data/x",), "-mystery=/data/x"),
-            (("-mystery", "/data/x"), "-mystery /data/x"),
-            (("-mllvm", "-mystery=/data/x"), "-mllvm -mystery=/data/x"),
-        ):
-            with self.assertRaisesRegex(RunError, f"option {named}: names a place that exists on this machine only"):
-                self.command(*recorded)
-        (self.build / "lists").mkdir()
+        for words in ("-mystery=/data/x", "-mystery /data/x", "-mllvm -mystery=/data/x"):
+            with self.assertRaisesRegex(RunError, f"option {words}: names a place that exists on this machine only"):
+                self.command(*words.split())
+        (self.folder / "lists").mkdir()
         with self.assertRaisesRegex(RunError, "-mllvm -mystery=./lists: names a place"):
             self.command("-mllvm", "-mystery=./lists")
 
@@ -76,30 +65,27 @@ class SelfContainedCommandTest(unittest.TestCase):
 
     def test_thinlto_bitcode_from_before_importing(self):
         for embedding in (["-fembed-bitcode=all"], ["-mllvm", "-lto-embed-bitcode=optimized"]):
-            with self.assertRaisesRegex(
-                RunError, "before ThinLTO imported into it.*-lto-embed-bitcode=post-merge-pre-opt"
-            ):
+            wrong = "before ThinLTO imported into it.*-lto-embed-bitcode=post-merge-pre-opt"
+            with self.assertRaisesRegex(RunError, wrong):
                 self.command("-O2", "-fthinlto-index=x.thinlto.bc", *embedding, module_name="x")
 
 
-class FileRootsTest(unittest.TestCase):
+class FileRootsTest(FolderCase):
     def setUp(self):
-        self.root = pathlib.Path(os.path.realpath(self.enterContext(tempfile.TemporaryDirectory())))
-        self.build, self.outside = self.root / "build", self.root / "build-of-others"
-        for folder in (self.build, self.outside):
-            (folder / "below").mkdir(parents=True)
-            (folder / "below" / "a.profdata").write_text("")
+        super().setUp()
+        profiles = [self.file(f"{name}/below/a.profdata") for name in ("build", "build-of-others")]
+        self.build, self.outside = (profile.parents[1] for profile in profiles)
 
     def test_files_of_the_build(self):
         (self.build / "link").symlink_to("below/a.profdata")
         for name in ("below/a.profdata", "link", "below/../below/a.profdata"):
             FileRoots([self.build]).check(self.build / name)
-        FileRoots([self.root / "absent", self.outside]).check(self.outside / "below" / "a.profdata")
+        FileRoots([self.folder / "absent", self.outside]).check(self.outside / "below" / "a.profdata")
 
     def test_a_root_may_be_a_link(self):
-        (self.root / "home").symlink_to("build")
-        FileRoots([self.root / "home"]).check(self.build / "below" / "a.profdata")
-        FileRoots([self.build]).check(self.root / "home" / "below" / "a.profdata")
+        (self.folder / "home").symlink_to("build")
+        FileRoots([self.folder / "home"]).check(self.build / "below" / "a.profdata")
+        FileRoots([self.build]).check(self.folder / "home" / "below" / "a.profdata")
 
     def test_files_outside_are_refused_by_name_with_the_flag(self):
         (self.build / "link").symlink_to(self.outside / "below")

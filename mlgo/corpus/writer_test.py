@@ -42,26 +42,21 @@ class FormatTest(WriterTest):
         self.assertEqual([module.name for module in corpus.modules], ["a/one.o", "b/two.o"])
         self.assertEqual(corpus.modules[0].command, (*COMMAND, "-DX=a b\udcff"))
         self.assertEqual((self.out / "a/one.o.cmd").read_bytes(), b"-cc1\0-O2\0-emit-obj\0-DX=a b\xff\0")
-        self.assertEqual(
-            json.loads((self.out / "corpus_licences.json").read_text()),
-            {"modules": {"a/one.o": "MIT", "b/two.o": "NOASSERTION"}},
-        )
+        found = json.loads((self.out / "corpus_licences.json").read_text())
+        self.assertEqual(found, {"modules": {"a/one.o": "MIT", "b/two.o": "NOASSERTION"}})
 
     def test_thinlto_and_override(self):
         with CorpusWriter(self.out, has_thinlto=True, command_override=["-O2"], durable=False) as writer:
             writer.add("m.o", b"BC", None, thinlto_index=b"")
             writer.finish()
-        self.assertEqual(
-            sorted(tree(self.out)), ["corpus_description.json", "corpus_licences.json", "m.o.bc", "m.o.thinlto.bc"]
-        )
-        self.assertEqual(
-            json.loads((self.out / "corpus_description.json").read_text()),
-            {"global_command_override": ["-O2"], "has_thinlto": True, "modules": ["m.o"]},
-        )
+        files = ["corpus_description.json", "corpus_licences.json", "m.o.bc", "m.o.thinlto.bc"]
+        self.assertEqual(sorted(tree(self.out)), files)
+        description = json.loads((self.out / "corpus_description.json").read_text())
+        expected = {"global_command_override": ["-O2"], "has_thinlto": True, "modules": ["m.o"]}
+        self.assertEqual(description, expected)
 
     def test_files_that_commands_read(self):
-        profile = self.folder / "a.profdata"
-        profile.write_bytes(b"profile")
+        profile = self.file("a.profdata", "profile")
         with CorpusWriter(self.out, durable=False) as writer:
             name = writer.add_file(profile)
             self.assertEqual(writer.add_file(profile), name)
@@ -69,10 +64,7 @@ class FormatTest(WriterTest):
             writer.finish()
         self.assertRegex(name, r"^files/[0-9a-f]{16}-a\.profdata$")
         self.assertEqual((self.out / name).read_bytes(), b"profile")
-        with (
-            self.assertRaisesRegex(RunError, "absent.* cannot be read"),
-            CorpusWriter(self.out, durable=False) as writer,
-        ):
+        with CorpusWriter(self.folder / "new") as writer, self.assertRaisesRegex(RunError, "absent.* cannot be read"):
             writer.add_file(self.folder / "absent")
         os.mkfifo(self.folder / "pipe")
         with (
@@ -134,11 +126,8 @@ class ContainmentTest(WriterTest):
         self.assertEqual(sorted(os.listdir(self.folder)), ["out"])
 
     def test_links_that_lie_in_the_directory(self):
-        outside = self.folder / "outside"
-        outside.mkdir()
-        (outside / "m.bc").write_bytes(b"precious")
-        self.out.mkdir()
-        (self.out / ".corpus_unfinished").touch()
+        outside = self.file("outside/m.bc", "precious").parent
+        self.file("out/.corpus_unfinished")
         (self.out / "folder").symlink_to(outside)
         (self.out / "m.bc").symlink_to(outside / "m.bc")
         (self.out / "corpus_description.json").symlink_to(outside / "m.bc")
@@ -212,11 +201,7 @@ class DeterminismTest(WriterTest):
                 self.assertEqual(writer.result().modules, ("b",))
 
     @settings(max_examples=15, deadline=None)
-    @given(
-        strategies.lists(
-            strategies.tuples(strategies.sampled_from("abcde"), strategies.sampled_from("xyz")), min_size=1
-        )
-    )
+    @given(strategies.lists(strategies.tuples(*map(strategies.sampled_from, ("abcde", "xyz"))), min_size=1))
     def test_each_content_once_under_its_first_name(self, pairs):
         modules = dict(pairs)
         with tempfile.TemporaryDirectory() as folder:
@@ -251,9 +236,8 @@ class ResumeTest(WriterTest):
         for stop in (1, 40, 250):
             out = self.folder / f"killed{stop}"
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-            with subprocess.Popen(
-                [sys.executable, "-c", program, out], stdout=subprocess.PIPE, env=environment
-            ) as child:
+            command = [sys.executable, "-c", program, out]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
                 assert child.stdout is not None
                 for _ in range(stop):
                     child.stdout.readline()
@@ -270,20 +254,17 @@ class ResumeTest(WriterTest):
 
     def test_what_an_earlier_corpus_left(self):
         self.fill({"old/m": b"1", "same": b"2"})
-        (self.out / "notes.txt").write_text("the user's own")
-        (self.out / ".0123456789abcdef.partial").write_bytes(b"unfinished")
-        part = self.out / "part"
-        part.mkdir()
-        (part / "corpus_description.json").write_text("another corpus")
-        (part / "m.bc").write_bytes(b"of it")
+        self.file("out/notes.txt", "the user's own")
+        self.file("out/.0123456789abcdef.partial", "unfinished")
+        self.file("out/part/corpus_description.json", "another corpus")
+        self.file("out/part/m.bc", "of it")
         self.fill({"new": b"3", "same": b"2"})
         kept = "corpus_description.json corpus_licences.json new.bc new.cmd notes.txt part/corpus_description.json"
         self.assertEqual(sorted(tree(self.out)), [*kept.split(), "part/m.bc", "same.bc", "same.cmd"])
         self.assertFalse((self.out / "old").exists())
 
     def test_a_directory_that_is_no_corpus(self):
-        self.out.mkdir()
-        (self.out / "thesis.bc").write_text("years of work")
+        self.file("out/thesis.bc", "years of work")
         with self.assertRaisesRegex(RunError, "holds files and is not a corpus. give a new"):
             CorpusWriter(self.out, durable=False)
 

@@ -186,11 +186,8 @@ class TroubleTest(EnvironmentTestCase):
             self.assertEqual((reward, terminated), (expected, True))
 
     def test_a_compiler_that_fails_pays_no_more_than_an_illegal_action(self):
-        for behaviour, failure in (
-            ("crash_between", "crash: SIGSEGV"),
-            ("leaves_inside", "bad_log: "),
-            ("no_object", "compile_error"),
-        ):
+        failures = {"crash_between": "crash: SIGSEGV", "leaves_inside": "bad_log: ", "no_object": "compile_error"}
+        for behaviour, failure in failures.items():
             environment = self.make_fake(m=({"f": 3}, behaviour))
             _, (_, reward, terminated, truncated, info), _ = play(environment)
             self.assertEqual((reward, terminated, truncated), (LOWEST_REWARD, True, False))

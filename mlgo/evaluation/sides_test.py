@@ -51,9 +51,8 @@ class ThresholdsTest(unittest.TestCase):
 class CalleeSavedCostsTest(unittest.TestCase):
     def test_costs(self):
         by_function, everywhere = CalleeSavedCost(5), CalleeSavedCost(5, everywhere=True)
-        self.assertEqual(
-            costs_from_flags(["5", "1", "5"], ["5"], EVICTION), [CalleeSavedCost(1), by_function, everywhere]
-        )
+        found = costs_from_flags(["5", "1", "5"], ["5"], EVICTION)
+        self.assertEqual(found, [CalleeSavedCost(1), by_function, everywhere])
         self.assertEqual(costs_from_flags([], [], INLINING), [])
         self.assertEqual(by_function.flags(), ("-mllvm", "-mlgo-callee-saved-cost=5"))
         self.assertEqual(everywhere.flags(), ("-mllvm", "-regalloc-csr-first-time-cost=5"))
@@ -75,9 +74,8 @@ class CalleeSavedCostsTest(unittest.TestCase):
         self.assertEqual([side.name for side in named], names)
         self.assertEqual(named[1].flags, ("-x", *costs[0].flags()))
         self.assertEqual([side_and_cost(each.name) for each in named[1::2]], [("policy", cost) for cost in costs])
-        self.assertEqual(
-            side_and_cost("a_callee_saved_b_callee_saved_5"), ("a_callee_saved_b", CalleeSavedCost(5, everywhere=True))
-        )
+        found = side_and_cost("a_callee_saved_b_callee_saved_5")
+        self.assertEqual(found, ("a_callee_saved_b", CalleeSavedCost(5, everywhere=True)))
         for other in ("policy", "callee_saved_5", "a_callee_saved_", "a_callee_saved_x", "threshold_5"):
             self.assertIsNone(side_and_cost(other), other)
 

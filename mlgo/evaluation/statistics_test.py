@@ -151,9 +151,7 @@ class SumsTest(unittest.TestCase):
         self.assertEqual(summary.geometric_mean, 1.0)
         self.assertEqual((summary.functions, summary.modules), (3, 2))
         self.assertEqual((summary.better, summary.worse, summary.equal), (1, 1, 1))
-        totals = {
-            name: (sum(row[0] for row in each), sum(row[1] for row in each)) for name, each in pairs.items() if each
-        }
+        totals = {name: (sum(a for a, _ in each), sum(b for _, b in each)) for name, each in pairs.items() if each}
         whole = _given(summarize_totals(totals, seed=1))
         self.assertEqual((summary.low, summary.high), (whole.low, whole.high))
 
@@ -188,9 +186,7 @@ class ProjectsTest(unittest.TestCase):
         random = np.random.Generator(np.random.Philox(3))
         for count in (2, 4, 6):
             drawn = np.exp(math.log(0.98) + random.normal(0.0, 0.04, (2000, count))).tolist()
-            found = [
-                _given(summarize_projects({str(index): ratio for index, ratio in enumerate(each)})) for each in drawn
-            ]
+            found = [_given(summarize_projects({str(index): r for index, r in enumerate(each)})) for each in drawn]
             held = sum(each.low <= 0.98 <= each.high for each in found) / len(found)
             self.assertTrue(0.935 <= held <= 0.965, f"{count} projects: {held}")
 

@@ -49,9 +49,8 @@ class JudgementTest(unittest.TestCase):
 
     def test_few_changes_carry_no_claim(self):
         found = judge(0.9, 0.99, 30, MIN_CHANGED - 1)
-        self.assertEqual(
-            (found.claim, found.reason), (Claim.TOO_SMALL, "only 5 of the scores changed, and a claim needs 6")
-        )
+        expected = (Claim.TOO_SMALL, "only 5 of the scores changed, and a claim needs 6")
+        self.assertEqual((found.claim, found.reason), expected)
         self.assertEqual(judge(0.9, 0.99, 30, MIN_CHANGED).claim, Claim.BETTER)
 
     def test_nothing_compared(self):
@@ -184,9 +183,8 @@ class CorpusVerdictTest(unittest.TestCase):
     def test_the_weighted_sum_leads(self):
         pairs = [ScorePair(f"m{index}", "f", 10.0, 9.5) for index in range(30)]
         found = corpus_verdict("functions", self.mean, weighted_sum(pairs, seed=1), code=1.01)
-        self.assertRegex(
-            found.sentence(), r"better by the weighted sum of 30 functions .*; their geometric mean agrees"
-        )
+        expected = r"better by the weighted sum of 30 functions .*; their geometric mean agrees"
+        self.assertRegex(found.sentence(), expected)
         self.assertTrue(found.sentence().endswith("; code +1.00 %"))
 
     def test_corpora_count_once(self):

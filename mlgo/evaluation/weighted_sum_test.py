@@ -58,9 +58,8 @@ class WeightedSumTest(unittest.TestCase):
 
     def test_equal_scores_have_no_movers(self):
         found = _weighted_sum(_pairs((5.0, 5.0)), seed=1)
-        self.assertEqual(
-            (found.summary.geometric_mean, found.largest_changes, found.largest_changes_share), (1.0, (), 0.0)
-        )
+        expected = (1.0, (), 0.0)
+        self.assertEqual((found.summary.geometric_mean, found.largest_changes, found.largest_changes_share), expected)
         self.assertEqual(len(contribution_sentences(found, "modules")), 1)
 
     def test_a_negative_score_is_refused(self):

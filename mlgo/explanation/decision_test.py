@@ -63,9 +63,8 @@ class AttributionTest(unittest.TestCase):
         np.testing.assert_allclose(why.contributions[:, size], why.explained, atol=0.02)
 
     def test_parts_of_any_network_add_up_and_equal_features_add_nothing(self):
-        network = _other_network(
-            EVICTION, {"liverange_size": (0, 0.5, 1), "nr_urgent": (0, 0.5, 1), "progress": (0, 1)}
-        )
+        knots = {"liverange_size": (0, 0.5, 1), "nr_urgent": (0, 0.5, 1), "progress": (0, 1)}
+        network = _other_network(EVICTION, knots)
         # The first layer does not look at nr_urgent.
         kernel = np.array(network.weights["policy/0/kernel"])
         kernel[[column.feature == "nr_urgent" for column in network.normalizer.columns] + [False]] = 0
@@ -85,10 +84,8 @@ class AttributionTest(unittest.TestCase):
         before, after = np.array([[10, 20], [190, 0]], np.uint8)
         rows = np.array([[10, 20], [10, 0], [190, 20], [190, 0]], np.uint8)
         first, users_first, cost_first, last = exact.row_logits(rows).astype(np.float64)
-        expected = [
-            ((cost_first - first) + (last - users_first)) / 2,
-            ((users_first - first) + (last - cost_first)) / 2,
-        ]
+        pairs = ((cost_first, users_first), (users_first, cost_first))
+        expected = [((one - first) + (last - other)) / 2 for one, other in pairs]
         of_column = queried_policy(network, INLINING).of_column
         np.testing.assert_allclose(shapley(exact.row_logits, before, after, of_column, 2), expected)
 
@@ -96,10 +93,8 @@ class AttributionTest(unittest.TestCase):
         found = formula(states.linear(INLINING, _TWO, 3.0))
         assert found is not None
         self.assertAlmostEqual(found["start"], 3.0, places=3)
-        self.assertEqual(
-            {piece["feature"]: round(piece["adds"], 2) for piece in found["pieces"]},
-            {name: adds for name, (_, _, adds) in _TWO.items()},
-        )
+        pieces = {piece["feature"]: round(piece["adds"], 2) for piece in found["pieces"]}
+        self.assertEqual(pieces, {name: adds for name, (_, _, adds) in _TWO.items()})
         self.assertIsNone(formula(_other_network(INLINING, {"cost_estimate": (0, 1)})))
 
     @settings(deadline=None)

@@ -65,21 +65,17 @@ class FunctionReportTest(unittest.TestCase):
 
     def test_an_evictors_text_compares_candidates(self):
         text = _text(_page(states.largest_evictor(), EVICTION, states.eviction("m", 8, 1), all_features=True))
-        self.assertRegex(
-            text,
-            r"policy:    evict (nothing|at \d+), p 0\.\d\d, of \d candidates,"
-            r" margin \d\.\d\d over the heuristic's choice, evict",
+        choice = (
+            r"evict (nothing|at \d+), p 0\.\d\d, of \d candidates, margin \d\.\d\d over the heuristic's choice, evict"
         )
+        self.assertRegex(text, f"policy:    {choice}")
         self.assertRegex(text, r"heuristic: evict (nothing|at \d+), to which the policy gives p 0\.\d\d")
         self.assertRegex(text, r"All it was shown, at evict .*:\n  mask: +1\n  is_free")
 
     def test_priorities_are_numbers_without_a_probability(self):
         text = _text(_page(states.prioritizer(), PRIORITY, states.priority("m")))
-        wanted = (
-            r"Decision 3\n  policy:    priority 4\.19\d+e\+06, z \+4\.00, of a median state \+0\.79\n"
-            r"  heuristic: priority 200\n"
-        )
-        self.assertRegex(text, wanted)
+        policy = r"policy:    priority 4\.19\d+e\+06, z \+4\.00, of a median state \+0\.79"
+        self.assertRegex(text, rf"Decision 3\n  {policy}\n  heuristic: priority 200\n")
         self.assertIn("Decision 4 (differs)", text)
 
     def test_names_are_text_on_the_page_whatever_they_hold(self):
@@ -88,9 +84,8 @@ class FunctionReportTest(unittest.TestCase):
         self.assertIn(_HOSTILE, html.unescape(page))
 
     def test_the_page_needs_nothing_else_and_is_equal_for_equal_decisions(self):
-        page, again = (
-            html_of(_page(states.smallest_evictor(), EVICTION, states.eviction("m", 30, 2))).decode() for _ in range(2)
-        )
+        pages = (_page(states.smallest_evictor(), EVICTION, states.eviction("m", 30, 2)) for _ in range(2))
+        page, again = (html_of(each).decode() for each in pages)
         self.assertEqual(page, again)
         self.assertNotRegex(page, r"""\b(src|href)=["']?[^#d"']|url\(|@import|https?:""")
 
@@ -105,14 +100,9 @@ class FunctionReportTest(unittest.TestCase):
 
     def test_outcome_lines(self):
         lines = reports.outcome_lines(INLINING, "f", _record(f=200, g=100), _record(f=150, g=100, h=20))
-        self.assertEqual(
-            lines,
-            [
-                "this function: bytes of code: 200 under the default, 150 under the policy (-25.00 %)",
-                "its module: bytes of code, with those of no function: 300 under the default, 270 under the policy"
-                " (-10.00 %)",
-            ],
-        )
+        own = "this function: bytes of code: 200 under the default, 150 under the policy (-25.00 %)"
+        module = "its module: bytes of code, with those of no function: 300 under the default, 270 under the policy"
+        self.assertEqual(lines, [own, f"{module} (-10.00 %)"])
         lines = reports.outcome_lines(INLINING, "f", _record(f=1), _record(g=1))
         self.assertIn("nothing is left of it in the object under the policy", lines[0])
         lines = reports.outcome_lines(EVICTION, "f", _record(f=0.5, g=1), _record(f=0.25, h=1))
@@ -128,9 +118,8 @@ class FunctionReportTest(unittest.TestCase):
 class SectionsTest(unittest.TestCase):
     def sections(self, default, policy, callees=None, **request):
         """(numbers of the decisions shown, text) of each section."""
-        default, policy = (
-            each and states.replayed(states.stock_inliner(15), INLINING, each) for each in (default, policy)
-        )
+        inliner = states.stock_inliner(15)
+        default, policy = (each and states.replayed(inliner, INLINING, each) for each in (default, policy))
         shown = Shown(FunctionRequest("policy", **request), "f0", callees=callees)
         found = []
         for section in reports.sections_of(default, policy, typical_of(default or policy), shown):

@@ -60,9 +60,8 @@ class ImportanceTest(unittest.TestCase):
                 self.assertTrue(all((values == values[0]).all() for values in by_state))
                 pairs = (np.stack([values[0] for values in by_state]), sample.levels[sample.offsets[:-1]][:, columns])
             else:
-                np.testing.assert_array_equal(
-                    np.sort(after[last][:, columns], axis=0), np.sort(sample.levels[last][:, columns], axis=0)
-                )
+                found = np.sort(after[last][:, columns], axis=0)
+                np.testing.assert_array_equal(found, np.sort(sample.levels[last][:, columns], axis=0))
                 pairs = (after[:, columns], sample.levels[:, columns])
             np.testing.assert_array_equal(np.sort(pairs[0], axis=0), np.sort(pairs[1], axis=0))
 

@@ -32,9 +32,8 @@ class QueriedPolicyTest(unittest.TestCase):
             (ordered, PRIORITY, states.priority("m")),
         ):
             with self.subTest(problem.name):
-                one, other = (
-                    states.replayed(policy, problem, recorded) for policy in (network, _converted(network, problem))
-                )
+                policies = (network, _converted(network, problem))
+                one, other = (states.replayed(policy, problem, recorded) for policy in policies)
                 np.testing.assert_array_equal(other.policy, one.policy)
                 np.testing.assert_array_equal(other.differs, one.differs)
                 self.assertGreater(len(set(other.policy.tolist())), 1)

@@ -30,9 +30,8 @@ class SelectionTest(unittest.TestCase):
             self.assertEqual(matching(wanted, _NAMES), expected, wanted)
 
     def test_several_or_none_are_refused_with_the_names(self):
-        with self.assertRaisesRegex(
-            RunError, r"(?s)--function=a::: could be 3 functions of module m:.*a::f\(int\)  _ZN1a1fEi\n.*Give more"
-        ):
+        wrong = r"(?s)--function=a::: could be 3 functions of module m:.*a::f\(int\)  _ZN1a1fEi\n.*Give more"
+        with self.assertRaisesRegex(RunError, wrong):
             the_one("a::", _NAMES, "--function", "function", "module m")
         with self.assertRaisesRegex(
             RunError, r"(?s)--function=mian: is in no name of the 5 functions of module m:\n  main\n"

@@ -40,14 +40,12 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(content["differs_from_heuristic"]["count"], expected)
         self.assertAlmostEqual(content["differs_from_heuristic"]["share"], expected / 300, places=6)
         self.assertEqual(sum(each["differing"] for each in content["by_module"].values()), expected)
-        self.assertEqual(
-            content["ways_to_differ"], [{"heuristic": "keep the call", "policy": "inline", "count": expected}]
-        )
+        found = content["ways_to_differ"]
+        self.assertEqual(found, [{"heuristic": "keep the call", "policy": "inline", "count": expected}])
         self.assertEqual([each["feature"] for each in content["importance"]], ["cost_estimate", "callee_users"])
         self.assertEqual(content["importance"][1]["changed_decisions"], 0)
-        self.assertEqual(
-            content["formula"]["pieces"][0], {"feature": "cost_estimate", "start": 7.0, "end": 23.0, "adds": -16.0}
-        )
+        piece = {"feature": "cost_estimate", "start": 7.0, "end": 23.0, "adds": -16.0}
+        self.assertEqual(content["formula"]["pieces"][0], piece)
 
     def test_examples_differ_and_are_varied_and_clear(self):
         content = _explanation(states.stock_inliner(15), INLINING, _CALLS)

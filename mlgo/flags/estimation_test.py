@@ -19,7 +19,7 @@ class EstimationGivenTest(FolderCase):
     def setUp(self):
         super().setUp()
         for name in ("opt", "estimator.json"):
-            (self.folder / name).write_text(name, encoding="utf-8")
+            self.file(name, name)
 
     def given(self, problem, reward, **values):
         with flagsaver.flagsaver(**{name: str(self.folder / value) for name, value in values.items()}):
@@ -33,7 +33,7 @@ class EstimationGivenTest(FolderCase):
         found = self.given(INLINING, ESTIMATED_CODE, size_estimator="estimator.json", opt="opt")
         before = found.digests()
         self.assertEqual(tuple(before), ESTIMATION_INPUTS)
-        (self.folder / "estimator.json").write_text("another", encoding="utf-8")
+        self.file("estimator.json", "another")
         after = found.digests()
         self.assertEqual([name for name in before if before[name] != after[name]], ["size_estimator"])
 

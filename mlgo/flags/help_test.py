@@ -21,17 +21,14 @@ def _flags() -> list[flags.Flag]:
 class HelpTextTest(unittest.TestCase):
     def test_each_flag_has_one_entry_with_its_default(self):
         text = command_help.help_text("Goes.", _flags(), 100)
-        self.assertEqual(
-            text.splitlines()[2:-2],
-            [
-                "This command:",
-                "  --[no]dry: Without rain (default: False).",
-                "  --mode=<walk|run>: How (default: walk).",
-                "  --place=STRING: Where to (default: home). Also --location.",
-                "  --speed=INT: How fast (default: 3).",
-                "  --stop=STRING: Place on the way; repeatable.",
-            ],
-        )
+        expected = """\
+This command:
+  --[no]dry: Without rain (default: False).
+  --mode=<walk|run>: How (default: walk).
+  --place=STRING: Where to (default: home). Also --location.
+  --speed=INT: How fast (default: 3).
+  --stop=STRING: Place on the way; repeatable."""
+        self.assertEqual(text.splitlines()[2:-2], expected.splitlines())
 
     def test_lines_are_not_wider_than_asked(self):
         text = command_help.help_text("Goes.", _flags(), 40)

@@ -45,9 +45,7 @@ PPOAgent.kl_cutoff_factor = 2.0
 class PeerArgumentsTest(FolderCase):
     def write(self, name: str, text: str) -> str:
         relative = f"compiler_opt/rl/inlining/gin_configs/{name}.gin"
-        path = self.folder / relative
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        self.file(relative, text)
         return relative
 
     def translated(self, defined, *words):
@@ -57,7 +55,7 @@ class PeerArgumentsTest(FolderCase):
         for words in ([], ["--problem=x", "--gin", "y"], ["--", "--gin_files=x"]):
             self.assertEqual(self.translated(_TRAINING, *words).arguments, ["program", *words])
         own = ["--gin_bindings=RunSettings.seed=3", "--gin_files=mine.gin"]
-        (self.folder / "mine.gin").write_text("RunSettings.seed = 4\n", encoding="utf-8")
+        self.file("mine.gin", "RunSettings.seed = 4\n")
         self.assertEqual(set(self.translated(_TRAINING, *own).arguments), {"program", *own})
 
     def test_the_document_s_trace(self):

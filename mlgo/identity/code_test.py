@@ -15,19 +15,14 @@ class CodeTest(FolderCase):
     def setUp(self):
         super().setUp()
         for name in (*_NO_RESULT, "score/problem_score.py", "run/files.py"):
-            self.write(name, "x = 1\n")
-        self.write("evaluate.py", _COMMAND)
-        self.write("commands/measuring.py", _COMMAND)
-
-    def write(self, name, content):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
+            self.file(name, "x = 1\n")
+        self.file("evaluate.py", _COMMAND)
+        self.file("commands/measuring.py", _COMMAND)
 
     def changed(self, name, content):
         """The parts whose digest another content of the file `name` changes."""
         before = code.code_digests(self.folder)
-        self.write(name, content)
+        self.file(name, content)
         now = code.code_digests(self.folder)
         return {part for part in {*before, *now} if before.get(part) != now.get(part)}
 
@@ -52,10 +47,10 @@ class CodeTest(FolderCase):
 
     def test_a_cache_depends_on_the_folders_below_its_results(self):
         before = [code.digest_of_code(folders, self.folder) for folders in (code.COMPILES, code.SEARCHES)]
-        self.write("search/moves.py", "")
+        self.file("search/moves.py", "")
         after = [code.digest_of_code(folders, self.folder) for folders in (code.COMPILES, code.SEARCHES)]
         self.assertEqual([one == other for one, other in zip(before, after)], [True, False])
-        self.write("run/files.py", "x = 2\n")
+        self.file("run/files.py", "x = 2\n")
         self.assertNotEqual(code.digest_of_code(code.COMPILES, self.folder), after[0])
 
     def test_the_real_code(self):

@@ -19,11 +19,7 @@ class ProgramsTest(FolderCase):
         self.clang = self.write("bin/clang", program(["libLLVM.so.22", "libc.so.6"], "$ORIGIN/../lib"))
 
     def write(self, name, content, mode=0o755):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        path.chmod(mode)
-        return path
+        return self.file(name, content, mode)
 
     def identity(self, path):
         programs._cached.cache_clear()
@@ -39,10 +35,8 @@ class ProgramsTest(FolderCase):
         self.assertEqual(self.identity(path), before)
 
     def test_a_static_program_is_its_file(self):
-        for needed in (
-            (),
-            ("libc.so.6", "libm.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2", "libc.musl-x86_64.so.1"),
-        ):
+        of_system = "libc.so.6 libm.so.6 libpthread.so.0 ld-linux-x86-64.so.2 libc.musl-x86_64.so.1"
+        for needed in ((), of_system.split()):
             path = self.write("clang", program(needed))
             self.assertEqual(self.identity(path), digest_of_file(path))
 

@@ -2,11 +2,9 @@
 
 import dataclasses
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
@@ -29,6 +27,7 @@ from mlgo.learning.testing import synthetic, synthetic_environments
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import Silent
+from mlgo.run.testing.folder_case import FolderCase
 
 setUpModule = determinism.configure_tensorflow
 _CONFIG = BcConfig(epochs=4, minibatch=256, validation_share=0.2)
@@ -58,7 +57,7 @@ class _KilledAfter(Silent):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class BehaviouralCloningTest(unittest.TestCase):
+class BehaviouralCloningTest(FolderCase):
     result: BcResult
 
     @classmethod
@@ -80,24 +79,19 @@ class BehaviouralCloningTest(unittest.TestCase):
         self.assertNotEqual(digest_of(_clone(seed=2).network.weights), digest)
 
     def test_killed_and_resumed_equals_uninterrupted(self):
-        with tempfile.TemporaryDirectory() as folder:
-            child = subprocess.run(
-                [sys.executable, os.path.abspath(__file__), folder],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-                check=False,
-                timeout=120,
-            )
-            self.assertEqual(child.returncode, -signal.SIGKILL)
-            self.assertTrue((pathlib.Path(folder) / "behavioural_cloning.json").exists())
-            resumed = _clone(resume_dir=folder)
+        command = [sys.executable, os.path.abspath(__file__), str(self.folder)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        child = subprocess.run(command, env=environment, check=False, timeout=120)
+        self.assertEqual(child.returncode, -signal.SIGKILL)
+        self.assertTrue((self.folder / "behavioural_cloning.json").exists())
+        resumed = _clone(resume_dir=self.folder)
         self.assertEqual(resumed.epochs, self.result.epochs)
         self.assertEqual(digest_of(resumed.network.weights), digest_of(self.result.network.weights))
 
     def test_a_checkpoint_of_another_seed_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            _clone(resume_dir=folder, config=BcConfig(epochs=1))
-            with self.assertRaisesRegex(RunError, "another configuration or another seed. Delete it"):
-                _clone(resume_dir=folder, seed=2, config=BcConfig(epochs=1))
+        _clone(resume_dir=self.folder, config=BcConfig(epochs=1))
+        with self.assertRaisesRegex(RunError, "another configuration or another seed. Delete it"):
+            _clone(resume_dir=self.folder, seed=2, config=BcConfig(epochs=1))
 
     def test_functions_are_not_split(self):
         packed = _packed(1000, decisions=7)

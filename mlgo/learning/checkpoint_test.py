@@ -57,7 +57,7 @@ class CheckpointTest(FolderCase):
         save_checkpoint(self.folder, "c", {"a": np.zeros(3)}, {"step": 1})
         save_checkpoint(self.folder, "other", {"a": np.zeros(3)}, {})
         kept = sorted(path.name for path in self.folder.iterdir())
-        (self.folder / "c-0123456789abcdef.npz").write_bytes(b"half")
+        self.file("c-0123456789abcdef.npz", b"half")
         self.assertEqual(self.loaded()[1], {"step": 1})
         checkpoint.remove_superseded(self.folder, "c")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), kept)
@@ -71,7 +71,7 @@ class CheckpointTest(FolderCase):
         array_file.unlink()
         with self.assertRaisesRegex(RunError, "does not exist"):
             load_checkpoint(self.folder, "c")
-        (self.folder / "c.json").write_text(json.dumps({"format": "other"}))
+        self.file("c.json", json.dumps({"format": "other"}))
         with self.assertRaisesRegex(RunError, "is not of format"):
             load_checkpoint(self.folder, "c")
 

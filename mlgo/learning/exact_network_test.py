@@ -13,10 +13,7 @@ from mlgo.run.exit_codes import RunError
 
 
 def _network(seed: int, scale: float = 1.0, normalizer=None):
-    network = initial_network(normalizer or synthetic.normalizer(), seed)
-    noise = np.random.default_rng(seed).standard_normal
-    weights = {name: scale * weight + 0.05 * noise(weight.shape) for name, weight in network.weights.items()}
-    return network.with_weights({name: weight.astype(np.float32) for name, weight in weights.items()})
+    return synthetic.as_trained(initial_network(normalizer or synthetic.normalizer(), seed), seed, scale)
 
 
 class ExactNetworkTest(unittest.TestCase):

@@ -148,7 +148,7 @@ class FilesTest(FolderCase):
     def setUp(self):
         super().setUp()
         for spec in synthetic.PROBLEM.observation_specs[1:]:
-            (self.folder / f"{spec.name}.buckets").write_text("0.0\n0.5\n1.0\n")
+            self.file(f"{spec.name}.buckets", "0.0\n0.5\n1.0\n")
 
     def test_reads_a_vocabulary_without_the_mask(self):
         normalizer = load_normalizer(self.folder, synthetic.PROBLEM)
@@ -156,7 +156,7 @@ class FilesTest(FolderCase):
         self.assertEqual(Normalizer.from_json(normalizer.to_json()), normalizer)
 
     def test_vocabularies_that_are_refused(self):
-        (self.folder / "cost.buckets").write_text("0.0\nmany\n")
+        self.file("cost.buckets", "0.0\nmany\n")
         with self.assertRaisesRegex(RunError, r"cost\.buckets: holds something that is not a number"):
             load_normalizer(self.folder, synthetic.PROBLEM)
         (self.folder / "cost.buckets").unlink()

@@ -26,12 +26,10 @@ class ScaleTest(unittest.TestCase):
         self.assertEqual([mark.at for mark in marks], sorted(mark.at for mark in marks))
 
     def test_ticks_are_at_one_two_five(self):
-        self.assertEqual(
-            [mark.label for mark in Scale.around([0.0, 0.93], 5).ticks()], ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
-        )
-        self.assertEqual(
-            [mark.label for mark in Scale.around([-7.0, 3.0], 4).ticks(signed=True)], ["−10", "−5", "0", "+5"]
-        )
+        found = [mark.label for mark in Scale.around([0.0, 0.93], 5).ticks()]
+        self.assertEqual(found, ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])
+        found = [mark.label for mark in Scale.around([-7.0, 3.0], 4).ticks(signed=True)]
+        self.assertEqual(found, ["−10", "−5", "0", "+5"])
 
     def test_up_is_up(self):
         scale = Scale(0.0, 10.0, 5.0)
@@ -44,9 +42,8 @@ class ScaleTest(unittest.TestCase):
 
     def test_number_format(self):
         self.assertEqual(number(-1234567.0, 0), "−1\u202f234\u202f567")
-        self.assertEqual(
-            (number(-0.001, 2, True), number(0.5, 1, True), number(0.0, 2, True)), ("0.00", "+0.5", "0.00")
-        )
+        found = (number(-0.001, 2, True), number(0.5, 1, True), number(0.0, 2, True))
+        self.assertEqual(found, ("0.00", "+0.5", "0.00"))
 
 
 class ChangeTest(unittest.TestCase):
@@ -66,12 +63,10 @@ class ChartsTest(unittest.TestCase):
     @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_VALUES, _VALUES, _VALUES), min_size=1, max_size=6))
     def test_intervals_lie_in_the_chart_around_their_dot(self, figures):
-        rows = [
-            ForestRow("g", str(index), "", Change(middle, low, high), True)
-            for index, (low, middle, high) in enumerate(map(sorted, figures))
-        ]
+        changes = [Change(middle, low, high) for low, middle, high in map(sorted, figures)]
+        rows = [ForestRow("g", str(index), "", change, True) for index, change in enumerate(changes)]
         scale = Forest("x", rows).scale
-        for change in (row.change for row in rows):
+        for change in changes:
             self.assertTrue(0.0 <= scale.at(change.low) <= scale.at(change.percent) <= scale.at(change.high) <= 100.0)
 
     def test_lines_hold_their_bands_and_zero(self):

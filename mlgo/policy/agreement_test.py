@@ -63,17 +63,6 @@ _ELEMENTS = {
 }
 
 
-def _trained(network: PolicyNetwork) -> PolicyNetwork:
-    """Weights as unlike fresh ones as training makes them."""
-    random = np.random.default_rng(3)
-    return network.with_weights(
-        {
-            name: (2 * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
-            for name, weight in network.weights.items()
-        }
-    )
-
-
 def _network(problem: Problem, without: str | None = None) -> PolicyNetwork:
     """A network with outputs that reach both ends of the decisions."""
     specs = [spec for spec in problem.observation_specs if spec.name not in (problem.mask_feature, without)]
@@ -81,7 +70,7 @@ def _network(problem: Problem, without: str | None = None) -> PolicyNetwork:
         Column(name, *knots) for spec in specs for name in problem.elements(spec) for knots in _KNOTS[spec.dtype]
     )
     normalizer = Normalizer(problem.name, columns, (), mark_last_position=problem.mask_feature is not None)
-    network = _trained(initial_network(normalizer, 3))
+    network = synthetic.as_trained(initial_network(normalizer, 3), 3)
     output = np.array(network.weights["policy/logits/kernel"])
     if problem.decision_kind == "binary":
         output -= output.mean()
@@ -252,10 +241,8 @@ class AgreementTest(unittest.TestCase):
                 for values in many.values():  # All candidates alike: only ties.
                     values[:40] = values[:40, ..., :1]
             found = decide_many(network, problem, many)
-            each = [
-                decide(network, problem, {feature: values[n] for feature, values in many.items()}) for n in range(200)
-            ]
-            np.testing.assert_array_equal(found, np.stack(each))
+            shown = ({feature: values[n] for feature, values in many.items()} for n in range(200))
+            np.testing.assert_array_equal(found, np.stack([decide(network, problem, each) for each in shown]))
             packed = pack(many, taken, network.normalizer, problem)
             trained = exact_network(network.weights).decisions(packed) * (problem.output_unit or 1)
             np.testing.assert_array_equal(found.reshape(-1), trained)
@@ -298,7 +285,7 @@ class ExploringTest(unittest.TestCase):
             self.assertAlmostEqual(np.mean(each), 1 / (1 + np.exp(-z)), delta=4 * 0.5 / np.sqrt(8000))
 
     def test_choices_are_drawn_by_softmax(self):
-        problem, network = synthetic.PROBLEM, _trained(initial_network(synthetic.normalizer(), 1))
+        problem, network = synthetic.PROBLEM, synthetic.as_trained(initial_network(synthetic.normalizer(), 1), 3)
         one = synthetic.features(np.random.default_rng(4), 1)
         one["legal"][0] = [1, 0, 1, 1, 1]
         packed = pack(one, np.array([0]), network.normalizer, problem)

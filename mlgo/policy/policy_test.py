@@ -17,14 +17,7 @@ from mlgo.run.testing.folder_case import FolderCase
 
 
 def _network(seed: int = 1, *config: NetworkConfig) -> PolicyNetwork:
-    """Weights as unlike fresh ones as training makes them."""
-    network, random = initial_network(synthetic.normalizer(), seed, *config), np.random.default_rng(seed)
-    return network.with_weights(
-        {
-            name: (2 * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
-            for name, weight in network.weights.items()
-        }
-    )
+    return synthetic.as_trained(initial_network(synthetic.normalizer(), seed, *config), seed)
 
 
 class ModelTest(FolderCase):
@@ -87,10 +80,8 @@ class SavedModelTest(FolderCase):
         save_policy(_network(), synthetic.PROBLEM, self.folder)
         action = tf.saved_model.load(str(self.folder)).signatures["action"]
         inputs = action.structured_input_signature[1]
-        self.assertEqual(
-            {name: (spec.dtype.name, tuple(spec.shape)) for name, spec in inputs.items()},
-            {spec.name: (spec.dtype, spec.shape) for spec in synthetic.PROBLEM.observation_specs},
-        )
+        found = {name: (spec.dtype.name, tuple(spec.shape)) for name, spec in inputs.items()}
+        self.assertEqual(found, {spec.name: (spec.dtype, spec.shape) for spec in synthetic.PROBLEM.observation_specs})
         values = synthetic.features(np.random.default_rng(0), 1)
         decision = action(**{name: tf.constant(value[0]) for name, value in values.items()})["choice"]
         self.assertEqual((decision.dtype, decision.shape), (tf.int64, (1,)))

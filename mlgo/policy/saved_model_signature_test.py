@@ -78,10 +78,8 @@ class GraphTest(FolderCase):
         return graph.as_graph_def()
 
     def test_variables(self):
-        for value, fault in (
-            (1.0, None),
-            (math.inf, "has the tensor 'w' of shape [2] with 1 values that are infinite"),
-        ):
+        infinite = "has the tensor 'w' of shape [2] with 1 values that are infinite"
+        for value, fault in ((1.0, None), (math.inf, infinite)):
             prefix = tf.train.Checkpoint(w=tf.Variable([0.0, value])).write(str(self.folder / f"{value}"))
             self.assertEqual(variables_fault(self.graph_with_variable(), pathlib.Path(prefix)), fault)
 

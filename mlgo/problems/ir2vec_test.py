@@ -1,8 +1,6 @@
 """Vocabularies of IR2Vec: their identity, what is refused, and the problems that observe embeddings."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 import unittest.mock
 
@@ -10,6 +8,7 @@ from mlgo.problems import ir2vec
 from mlgo.problems.problem import load_problem
 from mlgo.problems.tensor import TensorSpec
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 SMALL = {
     "Opcodes": {"Add": [1, -0.5], "Sub": [0, 1e-3]},
@@ -19,13 +18,10 @@ SMALL = {
 FULL_NAME = "inlining_for_size+ir2vec.75.0123456789abcdef"
 
 
-class VocabularyTest(unittest.TestCase):
-    def setUp(self):
-        self.path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "vocabulary.json"
-
+class VocabularyTest(FolderCase):
     def read(self, content):
-        self.path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-        return ir2vec.vocabulary_in(self.path)
+        text = content if isinstance(content, str) else json.dumps(content)
+        return ir2vec.vocabulary_in(self.file("vocabulary.json", text))
 
     def test_identity(self):
         found = self.read(SMALL)
@@ -35,7 +31,7 @@ class VocabularyTest(unittest.TestCase):
 
     def test_absent_and_malformed_files_are_one_sentence(self):
         with self.assertRaisesRegex(RunError, "vocabulary.json"):
-            ir2vec.vocabulary_in(self.path)
+            ir2vec.vocabulary_in(self.folder / "vocabulary.json")
         for content, wrong in (
             ("{", "is malformed"),
             ("[" * 100_000, "is malformed"),
@@ -64,7 +60,7 @@ class VocabularyTest(unittest.TestCase):
         self.assertEqual(ir2vec.split_element("cost_estimate"), ("cost_estimate", 0))
 
 
-class ProblemTest(unittest.TestCase):
+class ProblemTest(FolderCase):
     def test_embeddings_stand_between_the_features_of_llvm_and_ours(self):
         problem, plain = load_problem(FULL_NAME), load_problem("inlining_for_size")
         names = [spec.name for spec in problem.observation_specs]
@@ -85,15 +81,13 @@ class ProblemTest(unittest.TestCase):
         self.assertFalse(any("ir2vec" in flag for flag in plain))
 
     def test_the_short_name_means_the_vocabulary_of_the_compilers(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "vocabulary.json"
-            path.write_text(json.dumps(SMALL), "utf-8")
-            with unittest.mock.patch.object(ir2vec, "built_in_file", lambda: path):
-                problem = load_problem("inlining_for_size+ir2vec")
-                self.assertEqual(problem.vocabulary, ir2vec.vocabulary_in(path))
-                self.assertIn(f"-ir2vec-vocab-path={path}", problem.interactive_flags("channel"))
-                with self.assertRaisesRegex(RunError, "and 75.0123456789abcdef is needed"):
-                    load_problem(FULL_NAME).interactive_flags("channel")
+        path = self.file("vocabulary.json", json.dumps(SMALL))
+        with unittest.mock.patch.object(ir2vec, "built_in_file", lambda: path):
+            problem = load_problem("inlining_for_size+ir2vec")
+            self.assertEqual(problem.vocabulary, ir2vec.vocabulary_in(path))
+            self.assertIn(f"-ir2vec-vocab-path={path}", problem.interactive_flags("channel"))
+            with self.assertRaisesRegex(RunError, "and 75.0123456789abcdef is needed"):
+                load_problem(FULL_NAME).interactive_flags("channel")
 
     def test_refusals(self):
         settings = "the settings are \\+ir2vec, \\+stock, \\+folded, \\+executed_cost"

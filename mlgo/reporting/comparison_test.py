@@ -136,11 +136,8 @@ class FoldersTest(FolderTestCase):
     def test_policies_are_named_as_their_folder_and_thresholds_take_part_when_asked(self):
         self.written("e", thresholds={"threshold_15": 0.01})
         made_up.write_evaluation(self.folder / "two", {"p": 0.02, "q": 0.03})
-        for folder, all_sides, names in (
-            ("e", False, ["e"]),
-            ("e", True, ["p", "threshold_15"]),
-            ("two", False, ["two:p", "two:q"]),
-        ):
+        cases = (("e", False, ["e"]), ("e", True, ["p", "threshold_15"]), ("two", False, ["two:p", "two:q"]))
+        for folder, all_sides, names in cases:
             self.assertEqual([contender.name for contender in self.contenders(folder, all_sides)], names)
 
     def test_another_content_of_a_corpus_is_refused(self):

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import tempfile
 
 from mlgo.pages.rendering import html
 from mlgo.reporting.compose import compose
@@ -86,11 +85,8 @@ class ReadingTest(FolderTestCase):
     def test_a_place_is_below_the_workspace_or_only_a_name(self):
         made_up.write_run(self.folder)
         name, above = self.folder.name, self.folder.parent
-        for workspace, place in (
-            (above, name),
-            (above.parent, f"{above.name}/{name}"),
-            (pathlib.Path("/elsewhere"), name),
-        ):
+        elsewhere = (pathlib.Path("/elsewhere"), name)
+        for workspace, place in ((above, name), (above.parent, f"{above.name}/{name}"), elsewhere):
             self.assertEqual(self.read(workspace=workspace)[0].place, place)
 
     def test_an_empty_folder_and_none_are_refused(self):
@@ -103,9 +99,8 @@ class ReadingTest(FolderTestCase):
     def test_what_another_command_recorded_is_no_training_run(self):
         made_up.write_evaluation(self.folder, {"trained": 0.012})
         before = self.read()
-        path = self.folder / "configuration.json"
         for content in ({"code": {}, "configuration": {"seed": 1}}, {"configuration": "x"}, {}):
-            path.write_text(json.dumps(content), "utf-8")
+            self.file("configuration.json", json.dumps(content))
             self.assertEqual(self.read(), before)
 
     def test_files_of_another_shape_are_named(self):
@@ -117,11 +112,11 @@ class ReadingTest(FolderTestCase):
             ("configuration.json", {"configuration": {"run": []}}),
             ("configuration.json", {"configuration": {"run": {"problem": 1}}}),
         ):
-            with self.subTest(name=name, content=content), tempfile.TemporaryDirectory() as scratch:
-                path = pathlib.Path(scratch, name)
-                path.write_text(json.dumps(content), "utf-8")
-                with self.assertRaisesRegex(RunError, f"{scratch}.*(lacks|is not)"):
-                    read_folder(path.parent, "x", None)
+            with self.subTest(name=name, content=content):
+                path = self.file(name, json.dumps(content))
+                with self.assertRaisesRegex(RunError, f"{self.folder}.*(lacks|is not)"):
+                    self.read()
+                path.unlink()
 
     def test_values_of_other_types_are_one_sentence(self):
         """Reading does not look at every value; what fails later names the results too."""
@@ -146,7 +141,6 @@ class ReadingTest(FolderTestCase):
 
     def test_pipes_and_huge_tables_are_not_read(self):
         made_up.write_everything(self.folder)
-        table = self.folder / "evaluation" / "modules.csv"
-        os.truncate(table, 200 * 1024**3)
+        os.truncate(self.folder / "evaluation" / "modules.csv", 200 * 1024**3)
         with self.assertRaisesRegex(RunError, "modules.csv.*it has 214748364800 bytes, more than the 1073741824"):
             self.read()

@@ -134,11 +134,11 @@ class PageTest(unittest.TestCase):
         self.assertNotIn(str(self.folder.parent), self.html.decode())
 
     def test_the_same_inputs_elsewhere_give_the_same_bytes(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            copy = pathlib.Path(shutil.copytree(self.folder, pathlib.Path(scratch, "all")))
-            again = compose(read_folder(copy, "mine", None))
-            self.assertEqual(html_of(again), self.html)
-            self.assertEqual(summary(again), summary(self.page))
+        scratch = self.enterContext(tempfile.TemporaryDirectory())
+        copy = pathlib.Path(shutil.copytree(self.folder, pathlib.Path(scratch, "all")))
+        again = compose(read_folder(copy, "mine", None))
+        self.assertEqual(html_of(again), self.html)
+        self.assertEqual(summary(again), summary(self.page))
 
     def test_the_verdict_comes_first_with_interval_and_samples(self):
         self.assertIs(verdict_of(self.page).tone, Tone.BETTER)
@@ -197,11 +197,9 @@ class OtherPagesTest(FolderTestCase):
         self.assertNotIn("regressions", anchors)
 
     def test_parts_may_be_missing_and_those_of_unknown_shape_are_refused(self):
-        (self.folder / "odd").mkdir()
-        path = self.folder / "odd" / "result.json"
-        path.write_text('{"kind": "programs", "totals": null}', "utf-8")
+        self.file("odd/result.json", '{"kind": "programs", "totals": null}')
         self.assertEqual(_outline(html_of(compose(self.read("odd")))).faults, [])
-        path.write_text('{"kind": "programs", "size": 3}', "utf-8")
+        self.file("odd/result.json", '{"kind": "programs", "size": 3}')
         with self.assertRaisesRegex(RunError, r"results \(odd\): is not one that this version writes"):
             compose(self.read("odd"))
 
@@ -224,8 +222,7 @@ class OtherPagesTest(FolderTestCase):
         worst = text[text.index("<details>") :].splitlines()[2:-4]
         self.assertIn("lib/_Z1f<script>", text)
         # As many columns in every row: a bar in a name is none.
-        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in worst if line.startswith("|")}
-        self.assertEqual(columns, {6})
+        self.assertEqual({len(re.findall(r"(?<!\\)\|", line)) for line in worst if line.startswith("|")}, {6})
         # The name is code, in more backticks than it holds.
         self.assertRegex(text, r"`` lib/_Z1f<script>.*\.cpp ``")
 
@@ -233,12 +230,8 @@ class OtherPagesTest(FolderTestCase):
 class ReadableNamesTest(FolderTestCase):
     def setUp(self):
         super().setUp()
-        program = self.folder / "cxxfilt"
-        program.write_text(
-            "#!/bin/sh\nsed 's/_Z4longv/long<aaaaaaaaaa, '$(printf %0120d 0)'>()/; s/_Z1fv/f<\\&>()/'\n", "utf-8"
-        )
-        program.chmod(0o755)
-        self.demangler = Demangler(program)
+        script = "sed 's/_Z4longv/long<aaaaaaaaaa, '$(printf %0120d 0)'>()/; s/_Z1fv/f<\\&>()/'"
+        self.demangler = Demangler(self.script("cxxfilt", script))
 
     def page(self, blocks) -> Page:
         verdict = Point(Tone.WORSE, "The worst regression is +3 % in _Z1fv.")

@@ -5,10 +5,10 @@ import pathlib
 import sys
 import tempfile
 import threading
-import unittest
 
 from mlgo.run import child
 from mlgo.run.signals import KilledFromOutside
+from mlgo.run.testing.folder_case import FolderCase
 
 
 def _python(code, **more):
@@ -16,7 +16,7 @@ def _python(code, **more):
         return child.run([sys.executable, "-IS", "-c", code], pathlib.Path(folder), more.pop("seconds", 60), **more)
 
 
-class ChildTest(unittest.TestCase):
+class ChildTest(FolderCase):
     def test_output_messages_and_exit_code(self):
         ended = _python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
         self.assertEqual((ended.exit_code, ended.output, ended.messages), (3, b"out\n", "err\n"))
@@ -30,11 +30,8 @@ class ChildTest(unittest.TestCase):
         self.assertEqual(_python("import sys; print(repr(sys.stdin.read()))").output, b"''\n")
 
     def test_long_input_and_output_pass(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "in")
-            path.write_bytes(b"x" * 300_000)
-            code = "import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)"
-            ended = _python(code, stdin=path)
+        code = "import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)"
+        ended = _python(code, stdin=self.file("in", b"x" * 300_000))
         self.assertEqual((len(ended.output), len(ended.messages)), (300_001, 300_001))
 
     def test_one_that_does_not_end_or_is_killed_from_outside_or_is_not_there(self):
@@ -81,20 +78,18 @@ class ChildTest(unittest.TestCase):
                 with self.assertRaises(ZeroDivisionError):
                     child.in_parallel(2, lambda number: 1 // number, [0, 1])
                 return over.set()
-            with tempfile.TemporaryDirectory() as folder:
-                pipe = pathlib.Path(folder, "pipe")
-                os.mkfifo(pipe)
+            pipe = self.folder / "pipe"
+            os.mkfifo(pipe)
 
-                def let_it_end():
-                    with open(pipe, "w"):  # It has begun when this returns.
-                        begun.set()
-                        over.wait()
+            def let_it_end():
+                with open(pipe, "w"):  # It has begun when this returns.
+                    begun.set()
+                    over.wait()
 
-                ends = threading.Thread(target=let_it_end)
-                ends.start()
-                code = f"print(repr(open({str(pipe)!r}).read()))"
-                ended = child.run([sys.executable, "-IS", "-c", code], pathlib.Path(folder), 60)
-                ends.join()
-                return ended.output
+            ends = threading.Thread(target=let_it_end)
+            ends.start()
+            ended = _python(f"print(repr(open({str(pipe)!r}).read()))")
+            ends.join()
+            return ended.output
 
         self.assertEqual(child.in_parallel(2, work, ["runs", "fails"]), [b"''\n", None])

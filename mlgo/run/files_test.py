@@ -3,22 +3,20 @@
 import contextlib
 import errno
 import os
-import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class FolderCase(unittest.TestCase):
+class FilesTestCase(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         self.path = self.folder / "file"
 
 
-class WriteAtomicallyTest(FolderCase):
+class WriteAtomicallyTest(FilesTestCase):
     def test_creates_parents_and_writes(self):
         files.write_atomically(self.folder / "a" / "b", b"content")
         self.assertEqual((self.folder / "a" / "b").read_bytes(), b"content")
@@ -58,7 +56,7 @@ class WriteAtomicallyTest(FolderCase):
             self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()}, {"a": content, "b": content})
 
 
-class JsonTest(FolderCase):
+class JsonTest(FilesTestCase):
     def test_equal_values_give_equal_bytes(self):
         self.assertEqual(files.encode_json({"b": 1, "a": [2.5]}), files.encode_json({"a": [2.5], "b": 1}))
 
@@ -137,8 +135,8 @@ class DirectoryTest(FolderCase):
 
     def test_remove_partial_takes_only_what_is_unfinished(self):
         (self.folder / "below" / ".model.abc.partial").mkdir(parents=True)
-        (self.folder / "below" / ".file.abc.partial").touch()
-        (self.folder / "below" / "kept.partial").touch()
+        for name in (".file.abc.partial", "kept.partial"):
+            self.file(f"below/{name}")
         (self.folder / "below" / ".link.abc.partial").symlink_to(self.folder / "below")
         self.assertEqual(files.remove_partial(self.folder), 3)
         self.assertEqual(os.listdir(self.folder / "below"), ["kept.partial"])

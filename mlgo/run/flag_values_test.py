@@ -35,9 +35,8 @@ class PercentTest(unittest.TestCase):
 class NamedPathsTest(unittest.TestCase):
     def test_a_name_is_given_or_the_last_part(self):
         found = flag_values.named_paths("--policy", ["mine=/a/b", "/c/d", "/e/f/policy"])
-        self.assertEqual(
-            {name: str(path) for name, path in found.items()}, {"mine": "/a/b", "d": "/c/d", "f": "/e/f/policy"}
-        )
+        expected = {"mine": "/a/b", "d": "/c/d", "f": "/e/f/policy"}
+        self.assertEqual({name: str(path) for name, path in found.items()}, expected)
 
     def test_a_name_comes_once(self):
         wrong = "would have the name 'b', which is taken or not usable. Give --policy=NAME=PATH"

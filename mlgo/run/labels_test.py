@@ -3,17 +3,16 @@
 import hashlib
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 import unittest
 import unittest.mock
 
 from mlgo.run import labels
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 # A Bazel that knows //a:corpus, a folder; //a:source, a file of the workspace; @b//:file; and //a:two, which has two
 # files. It refuses other options than those of the command, and writes down its words and what it sees of the command.
@@ -63,29 +62,24 @@ class IsLabelTest(unittest.TestCase):
         self.assertEqual([value for value in [*known, *paths] if labels.is_label(value)], known)
 
 
-class BuiltTest(unittest.TestCase):
+class BuiltTest(FolderCase):
     def setUp(self):
+        super().setUp()
         self.addCleanup(labels.built.cache_clear)
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve() / "clone"
+        self.root = self.folder / "clone"
         self.base = self.root.parent / "bazel" / hashlib.md5(os.fsencode(self.root)).hexdigest()
         written = self.base / "execroot/_main/bazel-out/k8-opt/bin/build_options.json"
-        self.write(written, json.dumps(["--compilation_mode=opt", "--//x:flag=True"]))
+        self.file(written, json.dumps(["--compilation_mode=opt", "--//x:flag=True"]))
         self.options = self.root.parent / "command.runfiles" / "build_options.json"
         self.options.parent.mkdir()
         self.options.symlink_to(written)
-        self.write(self.root / "a/source", "x")
-        self.write(self.base / "external/b/file", "x")
+        self.file(self.root / "a/source", "x")
+        self.file(self.base / "external/b/file", "x")
         self.put_bazelw(f"--output_user_root={self.base.parent}")
 
-    def write(self, path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
     def put_bazelw(self, *startup):
-        program = self.root / "bazelw"
         text = _BAZELW.format(python=sys.executable, root=str(self.root), base=str(self.base), startup=list(startup))
-        self.write(program, text)
-        program.chmod(0o755)
+        self.script("clone/bazelw", text)
 
     def calls(self):
         return [json.loads(line) for line in (self.root / "calls").read_text(encoding="utf-8").splitlines()]
@@ -181,7 +175,7 @@ class BuiltTest(unittest.TestCase):
 
     def test_commands_that_cannot_build(self):
         copied, other = self.root.parent / "copied.json", self.root.parent / "without_bazelw"
-        self.write(copied, "[]")
+        self.file(copied, "[]")
         foreign = "cannot be built: this command does not belong to the workspace .*cquery"
         for root, options, message in (
             (None, self.options, "can be built only by a command that was started with ./bazelw run. Start it"),

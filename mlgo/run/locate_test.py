@@ -2,17 +2,16 @@
 
 import os
 import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 BAZEL_RUN = {"BUILD_WORKING_DIRECTORY": "/srv/me/clone/sub", "BUILD_WORKSPACE_DIRECTORY": "/srv/me/clone"}
 
 
-class LocateTest(unittest.TestCase):
+class LocateTest(FolderCase):
     def test_relative_paths_are_those_of_the_user(self):
         self.assertEqual(locate.user_path("../out", BAZEL_RUN), pathlib.Path("/srv/me/clone/out"))
         self.assertEqual(locate.user_path("/data//x", BAZEL_RUN), pathlib.Path("/data/x"))
@@ -45,17 +44,14 @@ class LocateTest(unittest.TestCase):
             locate.runfile("no/such/file")
 
     def test_runfiles_by_the_name_that_build_files_give_them(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.assertEqual(locate.rlocation(folder), pathlib.Path(folder))
+        self.assertEqual(locate.rlocation(str(self.folder)), self.folder)
         with self.assertRaisesRegex(RunError, "runfile _main/no/such/file: is not among the files"):
             locate.rlocation("_main/no/such/file")
 
     def test_folders_among_the_files_that_bazel_run_names_by_a_manifest(self):
-        with tempfile.TemporaryDirectory() as folder:
-            tree = pathlib.Path(folder, "command.runfiles")
-            policy = tree / "_main/models/x/policy"
-            policy.mkdir(parents=True)
-            manifest = pathlib.Path(folder, "command.runfiles_manifest")
-            manifest.write_text(f"_main/models/x/policy/policy.json {folder}/elsewhere/policy.json\n")
-            with mock.patch.dict(os.environ, {"RUNFILES_MANIFEST_FILE": str(manifest)}):
-                self.assertEqual(locate.runfile("models/x/policy"), policy)
+        policy = self.folder / "command.runfiles/_main/models/x/policy"
+        policy.mkdir(parents=True)
+        line = f"_main/models/x/policy/policy.json {self.folder}/elsewhere/policy.json\n"
+        manifest = self.file("command.runfiles_manifest", line)
+        with mock.patch.dict(os.environ, {"RUNFILES_MANIFEST_FILE": str(manifest)}):
+            self.assertEqual(locate.runfile("models/x/policy"), policy)

@@ -10,7 +10,7 @@ from mlgo.run.testing.folder_case import FolderCase
 class ManifestTest(FolderCase):
     def setUp(self):
         super().setUp()
-        (self.folder / "output").write_text("content")
+        self.file("output", "content")
         self.written = manifest.Manifest(
             stage="trace",
             inputs={"corpus": "12"},
@@ -33,22 +33,20 @@ class ManifestTest(FolderCase):
             self.assertIsNone(self.current(**changes))
 
     def test_changed_or_lost_output_is_noticed(self):
-        (self.folder / "output").write_text("Content")
+        self.file("output", "Content")
         self.assertIsNone(self.current())
         (self.folder / "output").unlink()
         self.assertIsNone(self.current())
 
     def test_absent_and_older_manifests_count_as_not_done(self):
-        path = self.folder / manifest.FILE_NAME
-        path.write_text('{"format_version": 0}')
+        path = self.file(manifest.FILE_NAME, '{"format_version": 0}')
         self.assertIsNone(self.current())
         path.unlink()
         self.assertIsNone(self.current())
 
     def test_garbage_is_an_error_with_a_remedy(self):
-        path = self.folder / manifest.FILE_NAME
         for content in ('{"format_version": 1, "surprise": 1}', "[]", "{"):
-            path.write_text(content)
+            self.file(manifest.FILE_NAME, content)
             with self.assertRaisesRegex(RunError, "Delete .*; its stage then runs again"):
                 self.current()
 
@@ -68,7 +66,6 @@ class ManifestTest(FolderCase):
         self.assertNotEqual(self.written.digest, manifest.Manifest("trace", {}, {}, {"output": "0"}).digest)
 
     def test_files_below_leaves_out_manifest_and_unfinished_files(self):
-        (self.folder / "a").mkdir()
-        (self.folder / "a" / "b").touch()
-        (self.folder / "a" / ".b.x.partial").touch()
+        self.file("a/b")
+        self.file("a/.b.x.partial")
         self.assertEqual(manifest.files_below(self.folder), ["a/b", "output"])

@@ -37,21 +37,13 @@ def credit(score, default: float, found: float) -> float:
 
 class ReadTest(unittest.TestCase):
     def test_functions_that_count(self):
-        for what, read, expected in (
-            (
-                "with decisions and a score",
-                log(["f", "idle", "lost", "g"], [0, 0, 2, 3], [1.5, 2.0, np.nan, 4.0]),
-                {"f": FunctionScore(2, 1.5), "g": FunctionScore(1, 4.0)},
-            ),
-            (
-                "one that occurs twice is one",
-                log(["f", "g", "f"], [0, 1, 2, 2], [1.0, 2.0, 3.0]),
-                {"f": FunctionScore(3, 3.0), "g": FunctionScore(1, 2.0)},
-            ),
-            ("not with an infinite score", log(["f"], [0], [np.inf]), {}),
-        ):
-            with self.subTest(what):
-                self.assertEqual(scores_of_log(read), expected)
+        # Those with decisions and a score.
+        read = log(["f", "idle", "lost", "g"], [0, 0, 2, 3], [1.5, 2.0, np.nan, 4.0])
+        self.assertEqual(scores_of_log(read), {"f": FunctionScore(2, 1.5), "g": FunctionScore(1, 4.0)})
+        # One that occurs twice is one.
+        read = log(["f", "g", "f"], [0, 1, 2, 2], [1.0, 2.0, 3.0])
+        self.assertEqual(scores_of_log(read), {"f": FunctionScore(3, 3.0), "g": FunctionScore(1, 2.0)})
+        self.assertEqual(scores_of_log(log(["f"], [0], [np.inf])), {})
 
 
 class RatioTest(unittest.TestCase):

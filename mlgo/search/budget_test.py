@@ -34,9 +34,8 @@ class BudgetTest(unittest.TestCase):
 
     def test_too_few_seconds(self):
         corpus = modules(10**6, 10**6)
-        with self.assertRaisesRegex(
-            RunError, r"--budget=1: is not enough to search 2 modules.*Give at least (\d+)"
-        ) as raised:
+        wrong = r"--budget=1: is not enough to search 2 modules.*Give at least (\d+)"
+        with self.assertRaisesRegex(RunError, wrong) as raised:
             Budget(70, 1).compiles_of(corpus, 3)
         least = int(str(raised.exception).rpartition(" ")[2])
         self.assertEqual(set(Budget(70, least).compiles_of(corpus, 3).values()), {2})

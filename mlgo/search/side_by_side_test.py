@@ -1,14 +1,13 @@
 """Searches side by side find what each finds alone, whatever the number of workers."""
 
 import pathlib
-import tempfile
-import unittest
 
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.search.corpus_search import side_by_side
 from mlgo.search.decision_file import ANY_MODULE, DEFAULT, Section
 from mlgo.search.module_search import Found, ModuleCannotBeCompiled
@@ -47,12 +46,12 @@ def _search(rounds, attempts):
     return Found({}, builds[0], (), len(builds), 0, True, ())
 
 
-class SideBySideTest(unittest.TestCase):
+class SideBySideTest(FolderCase):
     def setUp(self):
-        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        super().setUp()
         names = [*(f"m{number}" for number in range(20)), "bad"]
-        fake_clang.write_corpus(folder, {name: fake_clang.FakeModule.bitcode({name: 1}) for name in names})
-        self.modules = Corpus.load(folder).modules
+        fake_clang.write_corpus(self.folder, {name: fake_clang.FakeModule.bitcode({name: 1}) for name in names})
+        self.modules = Corpus.load(self.folder).modules
 
     def found(self, workers, modules):
         """Module -> compiles of its search, None where it cannot be compiled; and the batches of compiles."""

@@ -1,7 +1,5 @@
 """From what opt prints to scores: an opt and an estimator of which the truth is known."""
 
-import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
@@ -13,6 +11,7 @@ from mlgo.compiler import process
 from mlgo.compiler.request import CompileResult
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.problem_score import score_of
 from mlgo.size_estimator.estimated_code import EstimatedCode, available_elsewhere, comdats_by_function
@@ -37,31 +36,24 @@ _SAID = "Printing analysis results of CFA for function '{}':\n{}: {}\n"
 
 class TextTest(unittest.TestCase):
     def test_every_form_of_a_definition(self):
-        self.assertEqual(
-            comdats_by_function(_MODULE),
-            {"plain": None, "shared": "shared", "_ZN1AD2Ev": "_ZN1AD5Ev", 'odd "name"': "odd group"},
-        )
+        expected = {"plain": None, "shared": "shared", "_ZN1AD2Ev": "_ZN1AD5Ev", 'odd "name"': "odd group"}
+        self.assertEqual(comdats_by_function(_MODULE), expected)
         self.assertEqual(available_elsewhere(_MODULE), {"elsewhere"})
 
     @hypothesis.given(strategies.text(strategies.characters(codec="utf-8"), min_size=1), strategies.booleans())
     def test_any_name_comes_back(self, name, quoted_comdat):
         """As llvm/lib/IR/AsmWriter.cpp, printLLVMName, and printEscapedString write it."""
-        written = "".join(
-            chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in name.encode("utf-8")
-        )
+        plain = {byte for byte in range(32, 127) if byte not in b'"\\'}
+        written = "".join(chr(byte) if byte in plain else f"\\{byte:02X}" for byte in name.encode("utf-8"))
         comdat = f'comdat($"{written}")' if quoted_comdat else "comdat"
         self.assertEqual(comdats_by_function(f'define void @"{written}"(i32 %0) {comdat} {{'), {name: name})
 
 
-class EstimatedCodeTest(unittest.TestCase):
-    def setUp(self):
-        self.opt = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "opt"
-
+class EstimatedCodeTest(FolderCase):
     def estimated(self, properties: str, code: int = 0) -> EstimatedCode:
         """With an opt that prints `properties`, wants the bitcode as its input, and prints that as the module."""
-        self.opt.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{properties}\nEND\ncat\nexit {code}\n", encoding="utf-8")
-        self.opt.chmod(0o755)
-        return EstimatedCode(_ESTIMATOR, self.opt)
+        opt = self.script("opt", f"cat >&2 <<'END'\n{properties}\nEND\ncat\nexit {code}")
+        return EstimatedCode(_ESTIMATOR, opt)
 
     def test_scores(self):
         counts = {"plain": 25, "shared": 3, "elsewhere": 1000}

@@ -1,12 +1,12 @@
 """Parsing what opt prints, and learning a known relation between counts and bytes."""
 
 import pathlib
-import tempfile
 import unittest
 
 import numpy as np
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.size_estimator.estimator import EstimatorConfig, SizeEstimator, accuracy, fit, instructions_alone
 from mlgo.size_estimator.examples import Examples, examples_of
 from mlgo.size_estimator.properties import parse_properties, properties_of
@@ -65,8 +65,9 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(other.without_names_of(one).functions, ("x", "y"))
 
 
-class EstimatorTest(unittest.TestCase):
+class EstimatorTest(FolderCase):
     def setUp(self):
+        super().setUp()
         self.training, self.held_out = synthetic(600, 1), synthetic(300, 2)
 
     def test_a_known_relation_is_learnt(self):
@@ -84,25 +85,21 @@ class EstimatorTest(unittest.TestCase):
         self.assertAlmostEqual(estimated["f"] / (4 * 100000 + 9 * 10000), 1.0, delta=0.25)
 
     def test_equal_seeds_give_equal_bytes_and_a_file_keeps_all(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            paths = [pathlib.Path(scratch, name) for name in ("a", "b", "c")]
-            for path, seed in zip(paths, (1, 1, 2)):
-                fit(self.training, EstimatorConfig(steps=20), seed).save(path)
-            first, second, other = (path.read_bytes() for path in paths)
-            self.assertEqual(first, second)
-            self.assertNotEqual(first, other)
-            loaded = SizeEstimator.load(paths[0])
+        paths = [self.folder / name for name in ("a", "b", "c")]
+        for path, seed in zip(paths, (1, 1, 2)):
+            fit(self.training, EstimatorConfig(steps=20), seed).save(path)
+        first, second, other = (path.read_bytes() for path in paths)
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, other)
+        loaded = SizeEstimator.load(paths[0])
         estimator = fit(self.training, EstimatorConfig(steps=20), 1)
         estimated = [each.estimate(self.held_out.features) for each in (loaded, estimator)]
         np.testing.assert_array_equal(*estimated)
 
     def test_damaged_files_and_missing_properties(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            path = pathlib.Path(scratch, "e.json")
-            for content in ("[]", "{}", '{"names": ["a"], "weights": [1]}'):
-                path.write_text(content)
-                with self.assertRaisesRegex(RunError, "size estimator .* is damaged: .* Train it again"):
-                    SizeEstimator.load(path)
+        for content in ("[]", "{}", '{"names": ["a"], "weights": [1]}'):
+            with self.assertRaisesRegex(RunError, "size estimator .* is damaged: .* Train it again"):
+                SizeEstimator.load(self.file("e.json", content))
         estimator = fit(self.training, EstimatorConfig(steps=1), 1)
         with self.assertRaisesRegex(RunError, "lack 'BasicBlockCount'"):
             estimator.estimate_functions({"f": {}})

@@ -1,27 +1,22 @@
 """The error of a corpus without decisions names the reason that commands and functions show."""
 
-import pathlib
-import tempfile
-import unittest
-
-from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.testing.made_up_bitcode import OPTIMIZE_NONE, made_up_bitcode
-from mlgo.corpus.writer import CorpusWriter
+from mlgo.corpus.testing.made_up_corpus import made_up_corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.trace.no_decisions import no_decisions
 
 
-class NoDecisionsTest(unittest.TestCase):
+class NoDecisionsTest(FolderCase):
     def said(self, problem, *modules: tuple[str, bytes]) -> str:
         """The error for a corpus of (options, bitcode)."""
-        with tempfile.TemporaryDirectory() as folder:
-            with CorpusWriter(pathlib.Path(folder)) as writer:
-                for name, (options, content) in zip("abcdef", modules):
-                    writer.add(name, content + name.encode() * 4, ("-cc1", *options.split()))
-                writer.finish()
-            error = no_decisions(Corpus.load(folder), problem)
+        named = {
+            name: (content + name.encode() * 4, ("-cc1", *options.split()))
+            for name, (options, content) in zip("abcdef", modules)
+        }
+        error = no_decisions(made_up_corpus(self.folder, named), problem)
         self.assertEqual(error.exit_code, ExitCode.NOTHING_PRODUCED)
         return str(error)
 

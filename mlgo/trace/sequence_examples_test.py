@@ -43,15 +43,13 @@ class SequenceExamplesTest(FolderCase):
     def trace(self, problem: Problem, functions: dict[str, FunctionScore], names=("f", "none", "g")) -> Trace:
         """A trace of the module m.c: three decisions in f, two in g."""
         random = np.random.default_rng(1)
-        found = {
-            spec.name: (random.random((5, *spec.shape)) * 9).astype(spec.dtype) for spec in problem.observation_specs
-        }
+        specs = problem.observation_specs
+        found = {spec.name: (random.random((5, *spec.shape)) * 9).astype(spec.dtype) for spec in specs}
         found[":actions"] = (random.random(5) * 9).astype(problem.action_spec.dtype)
         found[":observation_context"] = np.array(_CONTEXT, np.int32)
         if names and isinstance(problem.score, LoggedScore):
             found[":contexts"] = np.frombuffer(str(list(names)).replace("'", '"').encode(), np.uint8)
-        (self.folder / "modules").mkdir(exist_ok=True)
-        (self.folder / "modules" / "m.c.arrays").write_bytes(arrays.encode(found))
+        self.file("modules/m.c.arrays", arrays.encode(found))
         self.stored = found
         return Trace(self.folder, record(functions))
 

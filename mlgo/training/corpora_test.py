@@ -94,12 +94,9 @@ class CorporaTest(FolderCase):
         inputs, corpora, names = self.eight()
         found = split_modules(names, corpora, RunSettings(), inputs)
         count = len(corpora.by_part["held_out"].modules)
-        self.assertEqual(
-            found.describe(),
-            f"modules to learn from: {8 - count}, of which 32 have decisions: 24 train, 8 validate"
-            " (drawn with seed 1, at most 16 and fewer of a small corpus);"
-            f" {count} held out (a hash of the names, about one in 4)",
-        )
+        said = f"modules to learn from: {8 - count}, of which 32 have decisions: 24 train, 8 validate"
+        said += " (drawn with seed 1, at most 16 and fewer of a small corpus);"
+        self.assertEqual(found.describe(), f"{said} {count} held out (a hash of the names, about one in 4)")
         parts = {part: found.to_json()[part]["modules"] for part in ("train", "validation", "held_out")}
         self.assertEqual(parts, {"train": 24, "validation": 8, "held_out": count})
         alone = split_modules(["m"], RunCorpora({"train": corpora.by_part["train"]}, {}), RunSettings(), inputs)

@@ -1,13 +1,11 @@
 """The figures of a run are read back as they were written."""
 
 import os
-import pathlib
-import tempfile
-import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.training import figures
 
 _FIGURES = strategies.dictionaries(
@@ -16,7 +14,7 @@ _FIGURES = strategies.dictionaries(
 _RECORDS = strategies.lists(_FIGURES, max_size=4)
 
 
-class FiguresTest(unittest.TestCase):
+class FiguresTest(FolderCase):
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(_RECORDS, _RECORDS)
     def test_what_was_written_is_read(self, iterations, validations):
@@ -38,8 +36,7 @@ class FiguresTest(unittest.TestCase):
             figures.parse_metrics(b"{\n", "x")
 
     def test_events_go_to_a_folder_with_any_bytes_in_its_name(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = pathlib.Path(scratch, os.fsdecode(b"\xff \xc3\xa4"))
-            figures.TensorBoard(folder).write("iteration", {"iteration": 1, "kl": 0.5})
-            (events,) = folder.iterdir()
-            self.assertIn(b"iteration/kl", events.read_bytes())
+        folder = self.folder / os.fsdecode(b"\xff \xc3\xa4")
+        figures.TensorBoard(folder).write("iteration", {"iteration": 1, "kl": 0.5})
+        (events,) = folder.iterdir()
+        self.assertIn(b"iteration/kl", events.read_bytes())

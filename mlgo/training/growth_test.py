@@ -45,9 +45,8 @@ class GrowthTest(unittest.TestCase):
 
     def test_fewer_iterations_are_refused(self):
         self.write_run(self.folder, 5)
-        with self.assertRaisesRegex(
-            RunError, "--iterations=3: is fewer than the 5 of the run in .*cannot shrink. Give --iterations=5 or more"
-        ):
+        wrong = "--iterations=3: is fewer than the 5 of the run in .*cannot shrink. Give --iterations=5 or more"
+        with self.assertRaisesRegex(RunError, wrong):
             growth.prepare(self.folder, _identity(3))
 
     def test_an_unfinished_run_takes_over_the_number(self):

@@ -10,8 +10,6 @@ from mlgo.training.settings import configure
 class ConfigurationTest(FolderCase):
     def setUp(self):
         super().setUp()
-        self.own = self.folder / "problems" / "made_up"
-        self.own.mkdir(parents=True)
         self.write("problem.py", "")
         self.write("ppo.gin", "RunSettings.iterations = 1\nRunSettings.seed = 1\nPpoConfig.epochs = 1\n")
         self.write("es.gin", "RunSettings.iterations = 5\nEsConfig.pairs = 5\n")
@@ -20,12 +18,10 @@ class ConfigurationTest(FolderCase):
         mlgo.problems.__path__ = [*path, str(self.folder / "problems")]
 
     def write(self, name: str, text: str) -> None:
-        (self.own / name).write_text(text, encoding="utf-8")
+        self.file(f"problems/made_up/{name}", text)
 
     def configured(self, text: str = "", bindings=(), **given):
-        users = self.folder / "users.gin"
-        users.write_text(text, encoding="utf-8")
-        return configure({"problem": "made_up", **given}, [users], bindings)
+        return configure({"problem": "made_up", **given}, [self.file("users.gin", text)], bindings)
 
     def test_what_comes_later_wins(self):
         self.assertEqual(self.configured().run.problem, "made_up")

@@ -23,14 +23,11 @@ class CandidatesTest(FolderCase):
         for iteration, network in networks.items():
             validation.save_candidate(self.folder, iteration, network)
             records.add_validation({"iteration": iteration, "geometric_mean": 1.0 - iteration / 10})
-        found = validation.read_candidates(self.folder)
-        self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
+        self.assertEqual(validation.read_candidates(self.folder), [Candidate(1, 0.9), Candidate(2, 0.8)])
         network = validation.candidate_network(self.folder, 2, template=networks[1])
         self.assertEqual(digest_of(network.weights), digest_of(networks[2].weights))
-        for changed, message in (
-            ({"iteration": "1"}, "'iteration' that is not an integer"),
-            ({"iteration": 1}, "no f"),
-        ):
+        not_an_integer = ({"iteration": "1"}, "'iteration' that is not an integer")
+        for changed, message in (not_an_integer, ({"iteration": 1}, "no f")):
             records.add_validation(changed)
             with self.assertRaisesRegex(RunError, f"validation .*{message}.*Delete"):
                 validation.read_candidates(self.folder)

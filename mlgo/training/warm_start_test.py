@@ -20,11 +20,9 @@ from mlgo.training.settings import configure
 class WarmStartTest(FolderCase):
     def setUp(self):
         super().setUp()
-        (self.folder / "vocabulary").mkdir()
         for name in ("cost", "kind", "constant", "progress"):
             values = np.linspace(0, 1, 101) if name != "constant" else np.zeros(101)
-            text = "".join(f"{value}\n" for value in values)
-            (self.folder / "vocabulary" / f"{name}.buckets").write_text(text, encoding="utf-8")
+            self.file(f"vocabulary/{name}.buckets", "".join(f"{value}\n" for value in values))
 
     def start(self, name: str, seed: int) -> str:
         configurations = configure({"problem": "regalloc_eviction", "seed": seed}, [], [])

@@ -2,33 +2,27 @@
 
 import base64
 import hashlib
-import os
-import pathlib
-import tempfile
-import unittest
 import zipfile
 
+from mlgo.run.testing.folder_case import FolderCase
 from mlgo.wheel import writer
 
 INFORMATION = "mlgo-1.2.dist-info"
 
 
-class WriterTest(unittest.TestCase):
+class WriterTest(FolderCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR")))
+        super().setUp()
         self.contents = {"mlgo/a.py": b"x = 1\n", "mlgo/b/tool": b"\x7fELF rest", "mlgo/b/data.json": b"{}"}
 
     def write(self, name, order=1):
         members = []
         for path, content in list(self.contents.items())[::order]:
-            file = self.folder / path.replace("/", "_")
-            file.write_bytes(content)
-            file.chmod(0o755)
-            members.append(f"--member={path}={file}")
-        (self.folder / "LICENSE").write_text("all rights\n")
+            members.append(f"--member={path}={self.file(path.replace('/', '_'), content, 0o755)}")
+        licence = self.file("LICENSE", "all rights\n")
         output = self.folder / name
         arguments = ["--name=mlgo", "--version=1.2", "--python=>=3.11", "--tag=py3-none-any", "--requires=numpy>=2"]
-        arguments += ["--script=mlgo-do=mlgo.a:run", f"--licence={self.folder / 'LICENSE'}", f"--output={output}"]
+        arguments += ["--script=mlgo-do=mlgo.a:run", f"--licence={licence}", f"--output={output}"]
         self.assertEqual(writer.main([*arguments, *members]), 0)
         return output
 

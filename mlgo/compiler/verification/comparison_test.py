@@ -22,9 +22,7 @@ class ComparisonTest(FolderCase):
         self.comparer = Comparer(OBJCOPY)
 
     def compiled(self, *options: str, source: str = SOURCE, language: str = "c") -> bytes:
-        target = self.folder / "m.o"
-        given = self.folder / "m.c"
-        given.write_text(source, encoding="utf-8")
+        target, given = self.folder / "m.o", self.file("m.c", source)
         flags = [*_TARGET, "-O2", *options, "-x", language]
         subprocess.run([CLANG, *flags, "-c", given, "-o", target], check=True, cwd=self.folder)
         return target.read_bytes()

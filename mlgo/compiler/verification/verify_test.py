@@ -24,15 +24,12 @@ class VerifyTest(FolderCase):
         """A corpus with one small function per module."""
         folder = self.folder / "corpus"
         for name, command in commands.items():
-            (folder / "a b").mkdir(parents=True, exist_ok=True)
-            source = self.folder / "m.c"
-            source.write_text(f"int {name}(int a) {{ return a * 3; }}\n", encoding="utf-8")
+            source = self.file("m.c", f"int {name}(int a) {{ return a * 3; }}\n")
             flags = ["--target=x86_64-pc-linux-gnu", "-O2", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]
-            subprocess.run([CLANG, *flags, "-c", source, "-o", folder / f"a b/{name}.bc"], check=True)
-            (folder / f"a b/{name}.cmd").write_bytes(join_command(command))
+            recorded = self.file(f"corpus/a b/{name}.cmd", join_command(command))
+            subprocess.run([CLANG, *flags, "-c", source, "-o", recorded.with_suffix(".bc")], check=True)
         names = [f"a b/{name}" for name in commands]
-        description = json.dumps({"modules": names, "has_thinlto": False})
-        (folder / "corpus_description.json").write_text(description, encoding="utf-8")
+        self.file("corpus/corpus_description.json", json.dumps({"modules": names, "has_thinlto": False}))
         return Corpus.load(folder)
 
     def reasons(self, corpus: Corpus, originals=None) -> dict[str, Reason]:
@@ -85,7 +82,7 @@ class VerifyTest(FolderCase):
 
     def test_what_only_the_old_place_has_is_missed(self):
         corpus = self.corpus(profiled=(*COMMAND, "-fprofile-sample-use=../profile"))
-        (self.folder / "profile").write_text("f:1:1\n", encoding="utf-8")
+        self.file("profile", "f:1:1\n")
         self.assertEqual(self.reasons(corpus), {"a b/profiled": Reason.COMPILE_FAILED})
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import unittest
 
 from hypothesis import given, settings, strategies
@@ -19,14 +18,6 @@ def stated(listing) -> list[str]:
     return [found.stated for found in listing.objects]
 
 
-class InputTest(FolderCase):
-    def file(self, name: str, content) -> pathlib.Path:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-
 _KEYS = strategies.sampled_from(["directory", "command", "arguments", "file", "output"])
 _JSON = strategies.recursive(
     strategies.none() | strategies.booleans() | strategies.text("-o a@\\'\"/", max_size=8),
@@ -34,7 +25,7 @@ _JSON = strategies.recursive(
 )
 
 
-class CompileCommandsTest(InputTest):
+class CompileCommandsTest(FolderCase):
     def test_outputs(self):
         for command, source, expected in (
             ("-c a.c -o b.o", "x/a.c", "b.o"),
@@ -72,9 +63,8 @@ class CompileCommandsTest(InputTest):
         self.assertEqual(listing.objects[0].path, os.path.join(directory, "a b.o"))
         self.assertEqual(listing.objects[0].source, str(self.folder / "a.c"))
         self.assertEqual(listing.objects[3].directory, directory)
-        self.assertEqual(
-            [omission.name for omission in listing.omissions], [f"entry {index}" for index in range(5, 12)]
-        )
+        names = [omission.name for omission in listing.omissions]
+        self.assertEqual(names, [f"entry {index}" for index in range(5, 12)])
         self.assertEqual({omission.kind for omission in listing.omissions}, {Kind.NO_OBJECT})
 
     def test_bytes_that_are_not_utf8(self):
@@ -106,7 +96,7 @@ class CompileCommandsTest(InputTest):
         self.assertEqual(len(listing.objects) + len(listing.omissions), len(entries))
 
 
-class LinkerParamsTest(InputTest):
+class LinkerParamsTest(FolderCase):
     def load(self, content: str):
         return stated(inputs.from_linker_params(self.file("app.params", content), str(self.folder)))
 
@@ -127,9 +117,8 @@ class LinkerParamsTest(InputTest):
         self.assertEqual(self.load("-o\napp\nodd dir/it's.o\nb.o\n"), ["odd dir/it's.o", "b.o"])
 
     def test_words_over_several_lines(self):
-        self.assertEqual(
-            inputs.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False), ["a\nb", "cd", "never closed"]
-        )
+        found = inputs.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False)
+        self.assertEqual(found, ["a\nb", "cd", "never closed"])
 
 
 _VALUES = ["CppLink", "CppCompile", ["-o", "a", "b.o", "@p"], [3, "-c"], [{"execPath": "p", "arguments": 3}], 3, None]
@@ -138,7 +127,7 @@ _ACTIONS = strategies.dictionaries(
 )
 
 
-class BazelAqueryTest(InputTest):
+class BazelAqueryTest(FolderCase):
     def test_links(self):
         folder = "bazel-out/k8/bin"
         self.file(f"{folder}/on_disk.params", f"{folder}/d.o")
@@ -191,14 +180,13 @@ class BazelAqueryTest(InputTest):
                 bazel_aquery.load(self.file("aquery.json", content), "/")
 
 
-class DirectoryTest(InputTest):
+class DirectoryTest(FolderCase):
     def test_objects(self):
         for name in ("b.o", "sub/a.o", "sub/deep dir/c.obj", "x.c", ".hidden/d.o"):
             self.file(name, b"")
         (self.folder / "loop").symlink_to(self.folder)
-        self.assertEqual(
-            stated(inputs.from_directory(str(self.folder))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
-        )
+        expected = [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
+        self.assertEqual(stated(inputs.from_directory(str(self.folder))), expected)
 
     def test_what_lld_saved(self):
         for name in ("m.o.3.import.bc", "m.o.thinlto.bc", "lib/libre2.a(dfa.o at 416).3.import.bc", ".3.import.bc"):
@@ -213,9 +201,7 @@ class DirectoryTest(InputTest):
 
 class NamingTest(unittest.TestCase):
     def names(self, *pairs: tuple[str, str], base: str | None = None):
-        objects = [
-            BuildObject(stated, os.path.normpath(os.path.join(folder, stated)), folder) for folder, stated in pairs
-        ]
+        objects = [BuildObject(name, os.path.normpath(os.path.join(folder, name)), folder) for folder, name in pairs]
         named, omissions = inputs.named(objects, base)
         return [(name, found.path) for name, found in named], [(omission.name, omission.kind) for omission in omissions]
 
@@ -236,9 +222,8 @@ class NamingTest(unittest.TestCase):
         self.assertEqual(self.names(*pairs, base="/w")[0], [("a.o", "/w/a.o"), ("c/d.o", "/w/c/d.o")])
 
     def test_the_same_object_twice(self):
-        self.assertEqual(
-            self.names(("/b", "a.o"), ("/b", "./a.o")), ([("a.o", "/b/a.o")], [("a.o", Kind.LISTED_AGAIN)])
-        )
+        found = self.names(("/b", "a.o"), ("/b", "./a.o"))
+        self.assertEqual(found, ([("a.o", "/b/a.o")], [("a.o", Kind.LISTED_AGAIN)]))
 
     def test_namesakes_in_two_directories(self):
         expected = [("x/main.o", "/b/x/main.o"), ("y/main.o", "/b/y/main.o")]

@@ -1,13 +1,10 @@
 """What sources state about their licence."""
 
-import pathlib
-import tempfile
-import unittest
-
 from mlgo.corpus.extraction import licences
+from mlgo.run.testing.folder_case import FolderCase
 
 
-class LicencesTest(unittest.TestCase):
+class LicencesTest(FolderCase):
     def test_expressions(self):
         for text, expected in (
             (b"// SPDX-License-Identifier: MIT\nint x;", "MIT"),
@@ -29,9 +26,7 @@ class LicencesTest(unittest.TestCase):
             self.assertFalse(licences.is_expression(text), text)
 
     def test_files(self):
-        with tempfile.TemporaryDirectory() as folder:
-            source = pathlib.Path(folder, "a.c")
-            source.write_text("\n" * 100 + "// SPDX-License-Identifier: Zlib\n")
-            self.assertEqual(licences.of_source(str(source)), "Zlib")
-            self.assertIsNone(licences.of_source(str(source.parent / "absent.c")))
-            self.assertIsNone(licences.of_source("a\0b"))
+        source = self.file("a.c", "\n" * 100 + "// SPDX-License-Identifier: Zlib\n")
+        self.assertEqual(licences.of_source(str(source)), "Zlib")
+        self.assertIsNone(licences.of_source(str(source.parent / "absent.c")))
+        self.assertIsNone(licences.of_source("a\0b"))

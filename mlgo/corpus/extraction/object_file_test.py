@@ -41,7 +41,7 @@ class ObjectFileTest(toolbox.ToolboxTest):
     def dumped(self, path: pathlib.Path) -> Embedded:
         sections = ("--dump-section=.llvmbc=bc", "--dump-section=.llvmcmd=cmd")
         self.run_tool("llvm-objcopy", *sections, path, os.devnull)
-        return Embedded((self.root / "bc").read_bytes(), (self.root / "cmd").read_bytes())
+        return Embedded((self.folder / "bc").read_bytes(), (self.folder / "cmd").read_bytes())
 
     def refused(self, content: bytes, kind: Kind, reason: str):
         with self.assertRaises(LeftOut) as caught:
@@ -65,7 +65,7 @@ class FormatsTest(ObjectFileTest):
     def assembled(self, source: str, target: str) -> bytes:
         self.file("assembly.s", source)
         self.run_tool("clang", f"--target={target}", "-c", "assembly.s", "-o", "assembly.o")
-        return (self.root / "assembly.o").read_bytes()
+        return (self.folder / "assembly.o").read_bytes()
 
     def test_more_sections_than_16_bits_count(self):
         many = '.macro one\n.section .t\\@,"a"\n.endm\n.rept 65500\none\n.endr\n'
@@ -89,7 +89,7 @@ class FormatsTest(ObjectFileTest):
         self.compiled("f.o", SOURCE)
         self.compiled("g.o", "int g;")
         self.run_tool("ld.lld", "-r", "f.o", "g.o", "-o", "fg.o")
-        found = embedded_in((self.root / "fg.o").read_bytes()).bitcode
+        found = embedded_in((self.folder / "fg.o").read_bytes()).bitcode
         assert found is not None
         self.assertEqual(bitcode.module_count(found), 2)
 
@@ -97,7 +97,7 @@ class FormatsTest(ObjectFileTest):
         self.compiled("f.o", SOURCE)
         for flags in (["-shared"], ["-e", "f"]):
             self.run_tool("ld.lld", *flags, "f.o", "-o", "linked")
-            self.refused((self.root / "linked").read_bytes(), Kind.NO_OBJECT, "is a linked program or library")
+            self.refused((self.folder / "linked").read_bytes(), Kind.NO_OBJECT, "is a linked program or library")
 
     def test_what_is_no_object(self):
         self.refused(b"", Kind.EMPTY_FILE, "is empty")
@@ -107,7 +107,7 @@ class FormatsTest(ObjectFileTest):
         self.refused(b"!<arch>\n", Kind.UNREADABLE_OBJECT, "is an archive")
         self.refused(b"\x7fELF\x02\x01" + bytes(10), Kind.UNREADABLE_OBJECT, "is cut off")
         self.refused(b"\x7fELF\x07\x01" + bytes(90), Kind.UNREADABLE_OBJECT, "class 7")
-        for path, kind in ((self.root / "absent", Kind.MISSING_OBJECT), (self.root, Kind.UNREADABLE_OBJECT)):
+        for path, kind in ((self.folder / "absent", Kind.MISSING_OBJECT), (self.folder, Kind.UNREADABLE_OBJECT)):
             with self.assertRaises(LeftOut) as caught, object_file.opened(str(path)) as span:
                 object_file.embedded(span)
             self.assertEqual(caught.exception.kind, kind)
@@ -157,11 +157,11 @@ class ArchiveTest(ObjectFileTest):
             self.file(name, content)
         for kind in ("gnu", "bsd", "darwin", "coff"):
             self.run_tool("llvm-ar", f"--format={kind}", "rcS", f"{kind}.a", "a.o", long_name, "b.o")
-            found = self.members((self.root / f"{kind}.a").read_bytes())
+            found = self.members((self.folder / f"{kind}.a").read_bytes())
             self.assertEqual([name for name, _ in found], ["a.o", long_name, "b.o"], kind)
             self.assertEqual([content.rstrip(b"\n\0") for _, content in found], [b"one", b"three", b""], kind)
         self.run_tool("llvm-ar", "rcsT", "thin.a", "a.o", long_name)
-        self.assertEqual(self.members((self.root / "thin.a").read_bytes()), [("a.o", b""), (long_name, b"")])
+        self.assertEqual(self.members((self.folder / "thin.a").read_bytes()), [("a.o", b""), (long_name, b"")])
 
     def test_names_that_overlap_fill_no_memory(self):
         table = b"//".ljust(48) + b"5000      `\n" + 5000 * b"a"
@@ -172,7 +172,7 @@ class ArchiveTest(ObjectFileTest):
         self.compiled("f.o", SOURCE)
         for kind in ("gnu", "bsd"):
             self.run_tool("llvm-ar", f"--format={kind}", "rcs", f"{kind}.a", "f.o")
-            self.assertEqual([name for name, _ in self.members((self.root / f"{kind}.a").read_bytes())], ["f.o"])
+            self.assertEqual([name for name, _ in self.members((self.folder / f"{kind}.a").read_bytes())], ["f.o"])
 
     @settings(deadline=None, max_examples=60)
     @given(

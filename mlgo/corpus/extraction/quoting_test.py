@@ -1,14 +1,13 @@
 """Command lines as text: against the shell's own rules, and what response files have of their own."""
 
-import pathlib
 import shlex
-import tempfile
 import unittest
 
 from hypothesis import given, settings, strategies
 
 from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_response, split_shell
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 # Blanks that only Unicode knows are part of a path.
 _WORDS = strategies.lists(strategies.text(alphabet="ab -o\"'\\$\n\t\u00a0\udcff", max_size=6), max_size=5)
@@ -47,23 +46,21 @@ class ShellTest(unittest.TestCase):
             self.assertEqual(split_shell(text), expected)
 
 
-class ResponseFileTest(unittest.TestCase):
+class ResponseFileTest(FolderCase):
     def test_backslashes_escape_in_single_quotes_too(self):
         self.assertEqual(split_response("'a\\'b' \"a\\\\b\" C\\:x"), ["a'b", "a\\b", "C:x"])
 
     def test_files_that_name_files(self):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            (root / "one.rsp").write_bytes(b"-o 'a b.o'\n@two.rsp @absent")
-            (root / "two.rsp").write_bytes(b"caf\xe9.c\n")
-            (root / "loop.rsp").write_bytes(b"x @loop.rsp")
+        self.file("one.rsp", "-o 'a b.o'\n@two.rsp @absent")
+        self.file("two.rsp", b"caf\xe9.c\n")
+        self.file("loop.rsp", "x @loop.rsp")
 
-            def expand(*words):
-                return list(expand_response_files(words, response_file_reader(folder)))
+        def expand(*words):
+            return list(expand_response_files(words, response_file_reader(str(self.folder))))
 
-            self.assertEqual(expand("-c", "@one.rsp", "@"), ["-c", "-o", "a b.o", "caf\udce9.c", "@absent", "@"])
-            with self.assertRaisesRegex(RunError, "response file loop.rsp of a command: names itself. Give"):
-                expand("@loop.rsp")
+        self.assertEqual(expand("-c", "@one.rsp", "@"), ["-c", "-o", "a b.o", "caf\udce9.c", "@absent", "@"])
+        with self.assertRaisesRegex(RunError, "response file loop.rsp of a command: names itself. Give"):
+            expand("@loop.rsp")
 
     def test_files_that_name_a_file_twice_and_so_on(self):
         read = {**{str(level): f"x @{level + 1} @{level + 1}" for level in range(40)}, "many": "x " * 2_000_001}.get

@@ -39,7 +39,5 @@ class BuildPartTest(unittest.TestCase):
                 parse_part(text)
 
     def test_ninja_escapes(self):
-        self.assertEqual(
-            ninja_text(["obj/a b.o", "c:$.o"]),
-            "include build.ninja\nbuild mlgo_part: phony $\n    obj/a$ b.o $\n    c$:$$.o\n",
-        )
+        expected = "include build.ninja\nbuild mlgo_part: phony $\n    obj/a$ b.o $\n    c$:$$.o\n"
+        self.assertEqual(ninja_text(["obj/a b.o", "c:$.o"]), expected)

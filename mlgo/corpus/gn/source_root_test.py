@@ -15,9 +15,9 @@ from mlgo.run.testing.folder_case import FolderCase
 class SourceRootTest(FolderCase):
     def setUp(self):
         super().setUp()
-        self.tree, self.work = self.folder / "the tree", self.folder / "the work"
-        (self.tree / "lib").mkdir(parents=True)
-        (self.tree / ".gn").write_text("", encoding="utf-8")
+        self.tree, self.work = self.file("the tree/.gn").parent, self.folder / "the work"
+        (self.tree / "lib").mkdir()
+        self.node = self.file("a node", "node")
 
     def prepare(self, **changes) -> source_root.Layout:
         given = {
@@ -38,37 +38,29 @@ class SourceRootTest(FolderCase):
         self.assertEqual(sorted(os.listdir(self.tree)), [".gn", "lib"])
 
     def test_placed_files_lie_among_those_of_the_tree(self):
-        (self.tree / "lib/deep").mkdir()
         for name in ("lib/a", "lib/deep/b", "lib/deep/old"):
-            (self.tree / name).write_text(name, encoding="utf-8")
-        node = self.folder / "a node"
-        node.write_text("node", encoding="utf-8")
+            self.file(f"the tree/{name}", name)
         for _ in range(2):
-            layout = self.prepare(placed={"lib/deep/bin/node": node, "lib/deep/old": node, "new/node": node})
-            expected = dict.fromkeys(("lib/deep/bin/node", "lib/deep/old", "new/node"), "node")
+            placed = ("lib/deep/bin/node", "lib/deep/old", "new/node")
+            layout, expected = self.prepare(placed=dict.fromkeys(placed, self.node)), dict.fromkeys(placed, "node")
             for name, text in (expected | {"lib/a": "lib/a", "lib/deep/b": "lib/deep/b"}).items():
                 self.assertEqual((layout.source / name).read_text(encoding="utf-8"), text, name)
         self.assertEqual(sorted(os.listdir(self.tree / "lib/deep")), ["b", "old"])
         for name in ("../a", "/a", "a/./b", "a//b", ""):
             with self.subTest(name), self.assertRaisesRegex(RunError, "is no path from the project's root"):
-                self.prepare(placed={name: node})
+                self.prepare(placed={name: self.node})
 
     def test_a_folder_that_the_build_made_gives_way_to_one_of_the_tree(self):
-        node = self.folder / "a node"
-        node.write_text("node", encoding="utf-8")
-        layout = self.prepare(placed={"lib/node": node})
+        layout = self.prepare(placed={"lib/node": self.node})
         (layout.source / "lib/made").mkdir()
         (self.tree / "lib/made").mkdir()
-        self.assertEqual(self.prepare(placed={"lib/node": node}), layout)
+        self.assertEqual(self.prepare(placed={"lib/node": self.node}), layout)
         self.assertTrue((layout.source / "lib/made").is_symlink())
         self.assertTrue((self.tree / "lib/made").is_dir())
 
     def test_copied_folders_know_where_the_build_sees_them(self):
-        (self.tree / "lib/deep").mkdir()
-        (self.tree / "lib/deep/where.py").write_text("print(__file__)\n", encoding="utf-8")
-        (self.tree / "lib/deep/script.py").write_text("import where\n", encoding="utf-8")
-        node = self.folder / "a node"
-        node.write_text("node", encoding="utf-8")
+        self.file("the tree/lib/deep/where.py", "print(__file__)\n")
+        self.file("the tree/lib/deep/script.py", "import where\n")
 
         def place_of_module(**changes) -> pathlib.Path:
             script = self.prepare(**changes).build / "../../lib/deep/script.py"
@@ -78,16 +70,13 @@ class SourceRootTest(FolderCase):
 
         self.assertEqual(place_of_module(), self.tree / "lib/deep/where.py")
         for _ in range(2):
-            found = place_of_module(copied=["lib/deep"], placed={"lib/node": node})
+            found = place_of_module(copied=["lib/deep"], placed={"lib/node": self.node})
             self.assertEqual(found, self.work / "src/lib/deep/where.py")
         self.assertTrue((self.work / "src/lib/node").is_file())
         self.assertEqual(found.stat().st_mtime_ns, (self.tree / "lib/deep/where.py").stat().st_mtime_ns)
-        for names, message in (
-            (["lib/deeper"], "is not in the tree"),
-            (["../x"], "is no path from the project's root"),
-        ):
-            with self.subTest(names), self.assertRaisesRegex(RunError, message):
-                self.prepare(copied=names, fingerprints={"copied": names})
+        for name, message in (("lib/deeper", "is not in the tree"), ("../x", "is no path from the project's root")):
+            with self.subTest(name), self.assertRaisesRegex(RunError, message):
+                self.prepare(copied=[name], fingerprints={"copied": [name]})
 
     def test_the_same_goes_on_with_the_same_time_stamps(self):
         layout = self.prepare()
@@ -114,9 +103,7 @@ class SourceRootTest(FolderCase):
 
     def test_programs_are_started_from_where_they_lie(self):
         layout = self.prepare()
-        program = self.folder / "it's a program"
-        program.write_text('#!/bin/sh\necho "$0" "$@"\n', encoding="utf-8")
-        program.chmod(0o755)
+        program = self.script("it's a program", 'echo "$0" "$@"')
         source_root.add_programs(layout, {"python3": program})
         said = subprocess.run([layout.programs / "python3", "a b"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(said, f"{program} a b\n")
@@ -125,9 +112,8 @@ class SourceRootTest(FolderCase):
         layout = self.prepare()
         environment = environment_of(layout, ["llvm/bin"], {"CC": "clang"})
         self.assertEqual(set(environment), {"PATH", "LC_ALL", "PYTHONPYCACHEPREFIX", "CC"})
-        self.assertEqual(
-            environment["PATH"].split(":")[:2], [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")]
-        )
+        first = [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")]
+        self.assertEqual(environment["PATH"].split(":")[:2], first)
         with self.assertRaisesRegex(RunError, "PATH: is set by the build"):
             environment_of(layout, [], {"PATH": "/"})
 

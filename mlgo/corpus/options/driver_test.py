@@ -71,8 +71,7 @@ class NamedFilesTest(FolderCase):
     def setUp(self):
         super().setUp()
         for name in ("a.profdata", "p.so", "raw/default.profdata", "x.rsp", "my.decisions"):
-            (self.folder / name).parent.mkdir(exist_ok=True)
-            (self.folder / name).touch()
+            self.file(name)
 
     def names(self, *words, relative=False):
         return [str(path.relative_to(self.folder)) for path in named_files(words, self.folder if relative else None)]

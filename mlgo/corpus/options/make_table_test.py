@@ -2,12 +2,12 @@
 
 import pathlib
 import sys
-import tempfile
 import unittest
 
 from mlgo.corpus.options import table
 from mlgo.corpus.options.make_table import make_table, read_clang_table, read_driver_table, read_llvm_table
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 CLANG, *HEADERS = (pathlib.Path(path).absolute() for path in sys.argv[1:])
 del sys.argv[1:]
@@ -67,13 +67,10 @@ class ClangTableTest(unittest.TestCase):
             read_clang_table("int main() {}", "Options.inc")
 
 
-class LlvmTableTest(unittest.TestCase):
+class LlvmTableTest(FolderCase):
     def compiler(self, complaint: str) -> pathlib.Path:
-        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "clang")
         listed, said = (f"cat <<'E'\n{text}\nE\n" for text in (_LISTING, complaint))
-        path.write_text(f'#!/bin/sh\ncase "$*" in *-help-list-hidden*) {listed};; *) exec >&2; {said};; esac\n')
-        path.chmod(0o755)
-        return path
+        return self.script("clang", f'case "$*" in *-help-list-hidden*) {listed};; *) exec >&2; {said};; esac')
 
     def test_parsers_tell_the_types(self):
         said = (
@@ -98,12 +95,9 @@ class PinnedTableTest(unittest.TestCase):
     def test_checked_in_table(self):
         checked_in = pathlib.Path(table.__file__).with_name("chosen.json").read_text("utf-8").splitlines()
         made = make_table(CLANG, HEADERS).splitlines()
-        self.maxDiff = None
-        self.assertEqual(
-            (sorted(set(made) - set(checked_in)), sorted(set(checked_in) - set(made)), len(made)),
-            ([], [], len(checked_in)),
-            "run ./bazelw run //mlgo/corpus/options:table.update, and judge each new option (README.md)",
-        )
+        self.maxDiff, remedy = None, "run ./bazelw run //mlgo/corpus/options:table.update, and judge each new option"
+        found = (sorted(set(made) - set(checked_in)), sorted(set(checked_in) - set(made)), len(made))
+        self.assertEqual(found, ([], [], len(checked_in)), f"{remedy} (README.md)")
 
     def test_no_headers(self):
         with self.assertRaisesRegex(RunError, "have no Options.inc"):

@@ -4,9 +4,6 @@ import json
 import os
 import pathlib
 import shlex
-import stat
-import tempfile
-import unittest
 from unittest import mock
 
 import hypothesis
@@ -15,6 +12,7 @@ from hypothesis import strategies
 from mlgo.corpus.thinlto import link_command
 from mlgo.corpus.thinlto.link_command import link_override
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 LLD = ["-m", "elf_x86_64", "-pie", "-plugin-opt=mcpu=x86-64", "-plugin-opt=O3", "a.o", "-o", "prog"]
 OVERRIDE = tuple(
@@ -30,17 +28,15 @@ def command_override(link, working_directory, add_file=str):
     return link_override(link, working_directory, add_file)[0]
 
 
-class LinkCommandTest(unittest.TestCase):
+class LinkCommandTest(FolderCase):
     def setUp(self):
-        self.build = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "a build")
+        super().setUp()
+        self.build = self.folder / "a build"
         self.build.mkdir()
         self.enterContext(mock.patch.dict(os.environ, {"PATH": os.defpath}))
 
     def program(self, name: str, script: str) -> str:
-        path = self.build / name
-        path.write_text("#!/bin/sh\n" + script, encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return str(path)
+        return str(self.script(f"a build/{name}", script))
 
     def driver(self) -> str:
         """A clang++ that refuses to do anything but say what it would start."""
@@ -60,21 +56,18 @@ class LinkCommandTest(unittest.TestCase):
         self.assertEqual(command_override([self.driver(), "-O3", "a.o"], self.build), OVERRIDE)
 
     def test_driver_that_misses_objects(self):
-        driver = pathlib.Path(self.driver())
-        driver.write_text(
-            driver.read_text(encoding="utf-8") + "echo 'error: no such file: *.o' >&2\nexit 1\n", encoding="utf-8"
-        )
+        driver = self.driver()
+        with open(driver, "a", encoding="utf-8") as file:
+            file.write("echo 'error: no such file: *.o' >&2\nexit 1\n")
         self.assertEqual(command_override([f"'{driver}' -O3 *.o"], self.build), OVERRIDE)
+        complaining = self.program("clang", "echo 'clang: error: no input files' >&2; exit 1")
         with self.assertRaisesRegex(RunError, "links nothing, says the driver .-###.: clang: error: no input files"):
-            command_override(
-                [self.program("clang", "echo 'clang: error: no input files' >&2; exit 1"), "-O2"], self.build
-            )
+            command_override([complaining, "-O2"], self.build)
 
     def test_driver_that_has_no_object_at_all(self):
         answer = 'echo \' "ld.lld" "-m" "elf_x86_64" "-pie" "-plugin-opt=mcpu=x86-64" "-plugin-opt=O3"\''
-        driver = self.program(
-            "clang", f'case " $* " in *" /dev/null "*) {answer};; *) echo error: no input files; exit 1;; esac'
-        )
+        script = f'case " $* " in *" /dev/null "*) {answer};; *) echo error: no input files; exit 1;; esac'
+        driver = self.program("clang", script)
         self.assertEqual(command_override([driver, "*.o"], self.build), OVERRIDE)
 
     def test_shell_line(self):
@@ -139,12 +132,10 @@ class LinkCommandTest(unittest.TestCase):
         ]
         (self.build / "lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (self.build / "database").write_text(json.dumps(database), encoding="utf-8")
-        ninja = self.program(
-            "ninja", '[ "$1" = -C ] && cd "$2"; if [ "$4" = commands ]; then cat lines; else cat database; fi'
-        )
-        self.assertEqual(
-            link_command.ninja_link(self.build, "prog", ninja), ((driver, "a b.o", "-o", "prog"), self.build)
-        )
+        script = '[ "$1" = -C ] && cd "$2"; if [ "$4" = commands ]; then cat lines; else cat database; fi'
+        ninja = self.program("ninja", script)
+        found = link_command.ninja_link(self.build, "prog", ninja)
+        self.assertEqual(found, ((driver, "a b.o", "-o", "prog"), self.build))
         (self.build / "prog.rsp").write_text("x.o", encoding="utf-8")
         self.assertEqual(link_command.ninja_link(self.build, "prog", ninja)[0], (driver, "@prog.rsp", "-o", "prog"))
         # Chromium's link: a script around the driver, an output with a folder that ninja leaves out.

@@ -115,13 +115,8 @@ class EvaluationTest(unittest.TestCase):
     def test_a_side_may_have_a_compiler_of_its_own(self):
         program = self.folder.path / "other clang"
         program.with_name("object").write_bytes(made_up_object({"f": 43, "g": 7}))
-        program.write_text(
-            f"""#!/bin/sh
-            while [ "$1" != -o ]; do shift; done
-            exec cp '{program.with_name("object")}' "$2"
-            """,
-            encoding="utf-8",
-        )
+        copy = f"""while [ "$1" != -o ]; do shift; done\nexec cp '{program.with_name("object")}' "$2"\n"""
+        program.write_text(f"#!/bin/sh\n{copy}", encoding="utf-8")
         program.chmod(0o755)
         (side,) = compiler_sides([f"mine={program}"], ["trained"])
         sizes = dict.fromkeys(_MODULES, 93)
@@ -158,16 +153,13 @@ class EvaluationTest(unittest.TestCase):
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("written", sizes, {**sizes, "m1.cpp": None, "m2.cpp": 193})
         results = Results([result], ["other"], {"other": "d1"}, {"problem": PROBLEM.name, "seed": 1})
-        folder, shown = self.written(
-            "results", results, lambda regression: [f"--policy={regression.policy}", f"--corpus={regression.corpus}"]
-        )
+        flags = "--policy={0.policy} --corpus={0.corpus}"
+        folder, shown = self.written("results", results, lambda regression: flags.format(regression).split())
         content = json.loads((folder / "result.json").read_bytes())
         self.assertEqual((content["kind"], content["policies"], content["seed"]), ("evaluation", {"other": "d1"}, 1))
         self.assertEqual(list(content["corpora"]), ["written"])
-        self.assertIn(
-            "    ./bazelw run //mlgo:evaluate -- --policy=other --corpus=written --module_filter='^m2\\.cpp$'",
-            (folder / "worst_regressions.md").read_text(encoding="utf-8"),
-        )
+        command = "    ./bazelw run //mlgo:evaluate -- --policy=other --corpus=written --module_filter='^m2\\.cpp$'"
+        self.assertIn(command, (folder / "worst_regressions.md").read_text(encoding="utf-8"))
         self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown)
         small = "written, other: too small for a claim: only 5 modules were compared, and a claim needs 8"
         self.assertIn(small, shown)
@@ -228,11 +220,9 @@ class EvaluationTest(unittest.TestCase):
         self.assertEqual(content["weighted_sum"]["other"]["summary"]["functions"], 12)
 
     def test_the_same_without_ml_is_the_best_option_or_the_default(self):
-        sizes, worse = dict.fromkeys(_MODULES, 93), dict.fromkeys(_MODULES, 100)
-        for other, said in (
-            (worse, "the default, for no option"),
-            (dict.fromkeys(_MODULES, 83), "threshold_5 -10.00 %"),
-        ):
+        sizes = dict.fromkeys(_MODULES, 93)
+        for size, said in ((100, "the default, for no option"), (83, "threshold_5 -10.00 %")):
+            other = dict.fromkeys(_MODULES, size)
             threshold = Side("threshold_5", self.clang, ("-other",))
             result = self.evaluated(f"options{len(said)}", sizes, other, further=[threshold])
             folder, shown = self.written("options", Results([result], ["other", "threshold_5"], {}, {"seed": 1}))
@@ -245,17 +235,14 @@ class EvaluationTest(unittest.TestCase):
     def test_tables_hold_every_module_and_function(self):
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("tables", sizes, {**sizes, "m2.cpp": 193})
-        for columns, rows in (
-            (tables.COMPARED_COLUMNS, tables.compared_rows),
-            (tables.FUNCTION_COLUMNS, tables.function_rows),
-        ):
+        compared = (tables.COMPARED_COLUMNS, tables.compared_rows)
+        for columns, rows in (compared, (tables.FUNCTION_COLUMNS, tables.function_rows)):
             content = encode_csv(columns, rows([result], ["other"])).decode()
             from_csv = list(csv.DictReader(io.StringIO(content)))
             self.assertGreaterEqual(len(from_csv), len(_MODULES))
         sizes_of = {(row["module"], row["function"]): row["code_bytes"] for row in from_csv}
-        self.assertEqual(
-            (sizes_of["m2.cpp", "f"], sizes_of["m2.cpp", "g"], sizes_of["m1.cpp", "f"]), ("193", "7", "93")
-        )
+        for name, size in ((("m2.cpp", "f"), "193"), (("m2.cpp", "g"), "7"), (("m1.cpp", "f"), "93")):
+            self.assertEqual(sizes_of[name], size)
 
     def test_a_function_that_only_one_side_has_is_no_zero(self):
         result = self.evaluated("one_side", dict.fromkeys(_MODULES, 93), dict.fromkeys(_MODULES, 93))

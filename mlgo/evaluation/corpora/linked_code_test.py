@@ -35,27 +35,22 @@ _CODE = (".text", "hot_code", ".plt")
 class LinkedCodeTest(FolderCase):
     def link_with(self, script):
         """Links an object with a linker that is `script`."""
-        linker = self.folder / "ld.lld"
-        linker.write_text(script, encoding="utf-8")
-        linker.chmod(0o755)
-        return linked_code.link(linker, {"a": pathlib.Path("/o/a.o")}, self.folder)
+        return linked_code.link(self.script("ld.lld", script), {"a": pathlib.Path("/o/a.o")}, self.folder)
 
     def test_a_killed_linker_leaves_half_a_map(self):
-        (self.folder / "half").write_text(_MAP[: _MAP.index("13e0")], encoding="utf-8")
+        self.file("half", _MAP[: _MAP.index("13e0")])
         with self.assertRaisesRegex(RunError, "ld.lld: was ended from outside, by SIGKILL"):
-            self.link_with(f"#!/bin/sh\ncp {self.folder}/half {self.folder}/image.map\nkill -9 $$\n")
+            self.link_with(f"cp {self.folder}/half {self.folder}/image.map\nkill -9 $$")
 
     def test_code_sections_are_found_and_nothing_else(self):
         found = linked_code.code_in_map(_MAP, _CODE)
         ours = [(file, size) for file, size in found if file != "<internal>"]
-        expected = [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25), ("/o/a.o", 6)]
-        self.assertEqual(ours, expected)
+        self.assertEqual(ours, [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25), ("/o/a.o", 6)])
 
     def test_functions_with_a_section_of_their_own_count_for_their_module(self):
         """As in the object: made_up_object's section, which has code and is .text, plays hot_code."""
-        image, map_path = self.folder / "image", self.folder / "map"
-        image.write_bytes(made_up_object({"f": 6}))
-        map_path.write_text(_MAP.replace(".text", ".data").replace("hot_code", ".text"), encoding="utf-8")
+        image = self.file("image", made_up_object({"f": 6}))
+        map_path = self.file("map", _MAP.replace(".text", ".data").replace("hot_code", ".text"))
         self.assertEqual(linked_code.executable_sections(image), {".text"})
         objects = {"a": pathlib.Path("/o/a.o"), "b": pathlib.Path("/o/x y:z/b.o")}
         self.assertEqual(linked_code.code_of_modules(map_path, image, objects), {"a": 6, "b": 0})
@@ -76,9 +71,8 @@ class LinkedCodeTest(FolderCase):
         self.assertIn(("/o/x:(z/b.o", 0x25), linked_code.code_in_map(text, _CODE, {"/o/x:(z/b.o"}))
 
     def test_functions_are_found_with_one_name_for_each_place(self):
-        aliased = _MAP.replace(
-            "_Z1zv\n", "_Z1zv\n            1430             1430        5     1                 _Z1av\n"
-        )
+        line = "            1430             1430        5     1                 _Z1zv\n"
+        aliased = _MAP.replace(line, line + line.replace("_Z1zv", "_Z1av"))
         self.assertNotEqual(aliased, _MAP)
         first = [("/o/a.o", "_Z1gi", 0x1E), ("/o/a.o", "_Z1fi", 0x2F)]
         found = [*first, ("/o/x y:z/b.o", "_Z1av", 5), ("/o/a.o", "_Z1hi", 6)]

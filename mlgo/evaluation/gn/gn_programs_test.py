@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import tempfile
 import unittest
 
 from mlgo.corpus.gn.gn_build import compile_entries, libraries
@@ -12,6 +11,7 @@ from mlgo.evaluation.programs.building import Toolchain, compile_command
 from mlgo.evaluation.programs.program import load_program
 from mlgo.evaluation.sides import Side
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _LINES = [
     "../../mlgo_toolchain/bin/clang++ -MMD -MF obj/main.o.d '-DNAME=\"a b\"' -O2 -fPIC -c ../../src/main.cc"
@@ -39,24 +39,17 @@ _ENTRY = {
 }
 
 
-class FolderTestCase(unittest.TestCase):
+class ProgramsTestCase(FolderCase):
     """Has a folder, whose files `fields` names as the rules do."""
 
     fields: dict[str, object]
 
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
-
     def write(self, contents):
         for name, content in contents.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
-            path.chmod(0o755)
+            self.file(name, content, 0o755)
 
     def programs(self, **changes):
-        path = self.folder / "programs.json"
-        path.write_text(json.dumps({**self.fields, **changes}), encoding="utf-8")
+        path = self.file("programs.json", json.dumps({**self.fields, **changes}))
         return load_gn_programs(path, lambda name: self.folder / name)
 
 
@@ -72,10 +65,9 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(libraries([]), [])
 
 
-class GnProgramsTest(FolderTestCase):
+class GnProgramsTest(ProgramsTestCase):
     def setUp(self):
         super().setUp()
-        lines = self.folder / "lines"
         description = {
             "name": "quick",
             "about": "a test",
@@ -92,7 +84,7 @@ class GnProgramsTest(FolderTestCase):
             "text": "one",
             "lines": "\n".join(_LINES) + "\n",
             "gn": _GN,
-            "ninja": _NINJA.format(lines=lines),
+            "ninja": _NINJA.format(lines=self.folder / "lines"),
             "python": "",
             "quick.json": json.dumps(description),
         }
@@ -118,9 +110,8 @@ class GnProgramsTest(FolderTestCase):
         self.assertEqual(program.libraries, ("-nostdlib++", "-L../../lib", "-l:libc++.a", "-lm"))
         self.assertEqual([path.name for path in program.fingerprints], ["stamp.json", "own.h"])
         program.write_inputs(self.folder)
-        self.assertEqual(
-            [(self.folder / name).read_text(encoding="utf-8") for name in ("text", "code")], ["one", "int main() {}"]
-        )
+        found = [(self.folder / name).read_text(encoding="utf-8") for name in ("text", "code")]
+        self.assertEqual(found, ["one", "int main() {}"])
         self.assertEqual((build / "args.gn").read_text(encoding="utf-8"), "is_debug = false\n")
         self.assertIn('"//mlgo_programs:quick"', (build / "../../mlgo_corpus/BUILD.gn").read_text(encoding="utf-8"))
 
@@ -139,24 +130,24 @@ class GnProgramsTest(FolderTestCase):
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 self.programs(**changes).complete(["quick"], self.folder / "work")
-        (self.folder / "list.json").write_text("[]", encoding="utf-8")
-        (self.folder / "ninja").write_text(f'#!/bin/sh\ncat "{self.folder / "lines"}"\n', encoding="utf-8")
+        self.file("list.json", "[]")
+        self.file("ninja", f'#!/bin/sh\ncat "{self.folder / "lines"}"\n')
         with self.assertRaisesRegex(RunError, "list.json: is not a JSON object"):
             self.programs(descriptions=["list.json"]).complete(["list"], self.folder / "work")
-        (self.folder / "ninja").write_text(_NINJA.format(lines=self.folder / "lines"), encoding="utf-8")
-        (self.folder / "lines").write_text("touch all\n", encoding="utf-8")
+        self.file("ninja", _NINJA.format(lines=self.folder / "lines"))
+        self.file("lines", "touch all\n")
         with self.assertRaisesRegex(RunError, "program quick: is made by no compile command"):
             self.programs().complete(["quick"], self.folder / "work")
-        (self.folder / "BUILD.gn").write_text("broken", encoding="utf-8")
+        self.file("BUILD.gn", "broken")
         with self.assertRaisesRegex(RunError, "gn gen of //mlgo_corpus:corpus: failed"):
             self.programs().complete(["quick"], self.folder / "work")
         os.rename(self.folder / "quick.json", self.folder / "slow.json")
-        (self.folder / "BUILD.gn").write_text("", encoding="utf-8")
+        self.file("BUILD.gn", "")
         with self.assertRaisesRegex(RunError, "ninja -t commands mlgo_programs:slow: failed"):
             self.programs(descriptions=["slow.json"]).complete(["slow"], self.folder / "work")
 
 
-class LinkedProgramsTest(FolderTestCase):
+class LinkedProgramsTest(ProgramsTestCase):
     def setUp(self):
         super().setUp()
         description = {
@@ -165,9 +156,7 @@ class LinkedProgramsTest(FolderTestCase):
             "runs": [{"name": "go", "arguments": ["--flag", "main.js"]}],
         }
         contents = {
-            "kept/shell.link.json": json.dumps(
-                {"objects": ["objects/0_s.o"], "libraries": ["libraries/libc++.a", "-ldl"]}
-            ),
+            "kept/shell.link.json": '{"objects": ["objects/0_s.o"], "libraries": ["libraries/libc++.a", "-ldl"]}',
             "kept/compile_commands.json": json.dumps([_ENTRY]),
             "kept/objects/0_s.o": "snapshot",
             "kept/libraries/libc++.a": "c++",
@@ -216,7 +205,7 @@ class LinkedProgramsTest(FolderTestCase):
         self.assertIsNone(self.completed().training)
         runs = [{"name": "train", "arguments": ["other.js"]}]
         training = {"inputs": {"other.js": "main.js", "text": ["docs/b.md"]}, "runs": runs}
-        (self.folder / "training.json").write_text(json.dumps(training))
+        self.file("training.json", json.dumps(training))
         found = self.completed("trained", training="training.json").training
         self.assertEqual(sorted(found.inputs), ["other.js", "text"])
         self.assertEqual(found.inputs["text"][0].read_text(), "two")
@@ -224,7 +213,7 @@ class LinkedProgramsTest(FolderTestCase):
 
     def test_a_changed_object_changes_the_digest(self):
         before = self.completed().digest()
-        (self.folder / "kept/objects/0_s.o").write_text("another snapshot")
+        self.file("kept/objects/0_s.o", "another snapshot")
         self.assertNotEqual(self.completed("again").digest(), before)
 
     def test_malformed_input_is_refused(self):

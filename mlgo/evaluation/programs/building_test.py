@@ -42,25 +42,17 @@ wc -l < "{folder}/started" > "$output"
 class BuildTestCase(FolderCase):
     """Has a folder with sources, scripts in place of tools, and a program."""
 
-    def write(self, name, content):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-        return path
-
     def script(self, name, content):
-        path = self.write(name, content.format(folder=self.folder))
-        path.chmod(0o755)
-        return path
+        return super().script(name, content.format(folder=self.folder))
 
     def program(self, *sources, option="-DX", **fields):
         entries = [
             {"directory": str(self.folder), "file": source, "arguments": ["clang", option, source]}
             for source in sources
         ]
-        self.write("commands.json", json.dumps(entries))
+        self.file("commands.json", json.dumps(entries))
         description = {"name": "p", "compile_commands": "commands.json", "runs": [{"name": "go"}], **fields}
-        return load_program(self.write("p.json", json.dumps(description)), {})
+        return load_program(self.file("p.json", json.dumps(description)), {})
 
 
 class BuildInputsTest(BuildTestCase):
@@ -70,10 +62,10 @@ class BuildInputsTest(BuildTestCase):
         super().setUp()
         for name in ("clang", "driver"):
             self.script(name, _PREPROCESSOR)
-        self.write("one.c", '#include "one.h"\n')
-        self.write("lib/libm.a", f"GROUP ( {self.folder}/lib/libm-2.36.a )")
+        self.file("one.c", '#include "one.h"\n')
+        self.file("lib/libm.a", f"GROUP ( {self.folder}/lib/libm-2.36.a )")
         for name in ("one.h", "ld.lld", "extra.a", "a.decisions", "lib/crt1.o", "lib/libc++.a", "lib/libm-2.36.a"):
-            self.write(name, name)
+            self.file(name, name)
 
     def inputs(self, flags=(), **fields):
         """The inputs as a command that begins now finds them."""
@@ -86,7 +78,7 @@ class BuildInputsTest(BuildTestCase):
     def assertChanges(self, name, key, content=None, **fields):
         """An edit of the file `name` changes the input `key`, and no other."""
         before = self.inputs(**fields)
-        self.write(name, content or (self.folder / name).read_text() + "\nedited")
+        self.file(name, content or (self.folder / name).read_text() + "\nedited")
         after = self.inputs(**fields)
         self.assertEqual([each for each in before if before[each] != after[each]], [key], name)
 
@@ -95,7 +87,7 @@ class BuildInputsTest(BuildTestCase):
 
     def test_headers(self):
         self.assertChanges("one.h", "read")
-        self.write("one.c", '#include "new.h"\n')
+        self.file("one.c", '#include "new.h"\n')
         self.assertChanges("new.h", "read", "of a name that was not there before")
 
     def test_a_stage_runs_again_after_an_edit_of_a_header(self):
@@ -109,7 +101,7 @@ class BuildInputsTest(BuildTestCase):
 
         folder.claim({"code": {}})
         for content in ("1", "1", "2"):
-            self.write("one.h", content)
+            self.file("one.h", content)
             with unittest.mock.patch("mlgo.run.run_folder.tell") as told:
                 folder.stage("size/p/side", self.inputs(), {}, work)
         self.assertEqual(len(runs), 2)
@@ -117,7 +109,7 @@ class BuildInputsTest(BuildTestCase):
 
     def test_fingerprints_stand_for_headers(self):
         before = self.inputs(fingerprints=["extra.a"])
-        self.write("one.h", "edited")
+        self.file("one.h", "edited")
         self.assertEqual(self.inputs(fingerprints=["extra.a"]), before)
 
     def test_libraries(self):
@@ -146,7 +138,7 @@ class SharedObjectsTest(BuildTestCase):
         super().setUp()
         clang = self.script("clang", _COMPILER)
         for name in ("stamp", "both.c", "one.c", "other.c"):
-            self.write(name, name)
+            self.file(name, name)
         self.side = Side("side", clang)
         self.toolchain = Toolchain(None, clang, clang, 1, self.folder / "objects")
 
@@ -168,7 +160,7 @@ class SharedObjectsTest(BuildTestCase):
     def test_the_optimiser_runs_once_for_sides_that_decide_after_it(self):
         default = Side("default", self.side.clang, decides_after_optimiser=True)
         policy = dataclasses.replace(default, name="policy", flags=("-mllvm", "-x"))
-        (self.folder / "code.S").write_text("", encoding="utf-8")
+        self.file("code.S", "")
         self.assertEqual(self.compile("one.c", side=default), ["2"])
         self.assertEqual(self.compile("one.c", "code.S", side=policy), ["3", "4"])
         self.assertEqual(self.compile("one.c", side=policy), ["3"])
@@ -186,8 +178,7 @@ class SharedObjectsTest(BuildTestCase):
             self.assertEqual(self.compile("one.c", side=side, more=("-flto=thin",)), ["1"])
 
     def test_a_link_with_lto_is_done_once_for_programs_of_the_same_bitcode(self):
-        linker = self.folder / "linker"
-        linker.write_text("linker", encoding="utf-8")
+        linker = self.file("linker", "linker")
         default = Side("default", self.side.clang, linker=linker, decides_after_optimiser=True)
         policy = dataclasses.replace(default, flags=("-mllvm", "-x"))
 
@@ -202,7 +193,7 @@ class SharedObjectsTest(BuildTestCase):
         self.assertEqual(linked(default, name="another"), "2")
         self.assertEqual(linked(policy), "3")
         self.assertEqual(linked(default, libraries=("-lm",)), "4")
-        linker.write_text("another linker", encoding="utf-8")
+        self.file("linker", "another linker")
         self.assertEqual(linked(default), "5")
         self.assertEqual(linked(default, source="other.c"), "7")
 
@@ -210,27 +201,24 @@ class SharedObjectsTest(BuildTestCase):
         self.assertEqual(self.compile("both.c"), ["1"])
         self.assertEqual(self.compile("both.c", option="-DY"), ["2"])
         self.assertEqual(self.compile("both.c", side=Side("other", self.side.clang, ("-mllvm", "-x"))), ["3"])
-        (self.folder / "stamp").write_text("changed", encoding="utf-8")
+        self.file("stamp", "changed")
         self.assertEqual(self.compile("both.c"), ["4"])
-        (self.folder / "both.c").write_text("changed", encoding="utf-8")
+        self.file("both.c", "changed")
         self.assertEqual(self.compile("both.c"), ["5"])
-        profile = self.folder / "profile"
         for content in ("6", "7"):
-            profile.write_text(content, encoding="utf-8")
-            self.assertEqual(self.compile("both.c", profile=profile), [content])
+            self.assertEqual(self.compile("both.c", profile=self.file("profile", content)), [content])
         self.assertEqual(self.compile("both.c"), ["5"])
 
     def test_a_profile_is_for_compiles_at_its_level_and_not_for_assembly(self):
-        (self.folder / "code.S").write_text("", encoding="utf-8")
+        self.file("code.S", "")
         program = dataclasses.replace(self.program("both.c", "code.S"), profiles={"-O2": pathlib.Path("p")})
         for source, level, is_used in (("both.c", "-O2", True), ("both.c", "-Oz", False), ("code.S", "-O2", False)):
             command = compile_command(self.toolchain, self.side, program, source, level, ())
             self.assertEqual("-fprofile-use=p" in command, is_used)
 
     def test_nothing_is_shared_where_headers_are_not_known(self):
-        self.assertEqual(
-            [self.compile("both.c", fingerprints=()), self.compile("both.c", fingerprints=())], [["1"], ["2"]]
-        )
+        found = [self.compile("both.c", fingerprints=()), self.compile("both.c", fingerprints=())]
+        self.assertEqual(found, [["1"], ["2"]])
 
     def test_a_failure_leaves_no_object(self):
         for _ in range(2):

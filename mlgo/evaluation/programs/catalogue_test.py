@@ -14,18 +14,14 @@ from mlgo.run.testing.folder_case import FolderCase
 class CatalogueTest(FolderCase):
     def setUp(self):
         super().setUp()
-        (self.folder / "a.c").write_text("int main(void) { return 0; }", encoding="utf-8")
-        paths = {name: self.describe(name) for name in ("fast", "other")}
-        paths["huge"] = self.describe("huge", slow=True)
-        paths["later"] = self.describe("later", extra=True)
-        paths["once"] = self.describe("once", exam=True)
+        self.file("a.c", "int main(void) { return 0; }")
+        kinds = {"fast": {}, "other": {}, "huge": {"slow": True}, "later": {"extra": True}, "once": {"exam": True}}
+        paths = {name: self.describe(name, **kind) for name, kind in kinds.items()}
         self.catalogue = Catalogue("programs", paths)
 
     def describe(self, name: str, **more: bool) -> pathlib.Path:
-        path = self.folder / f"{name}.json"
         fields = {"name": name, "about": "a test", "sources": ["a.c"], "runs": [{"name": "go"}], **more}
-        path.write_text(json.dumps(fields), encoding="utf-8")
-        return path
+        return self.file(f"{name}.json", json.dumps(fields))
 
     def names(self, *chosen: str, described: tuple[pathlib.Path, ...] = ()) -> list[str]:
         return [program.name for program in self.catalogue.programs(chosen, described, {}, self.folder)]
@@ -84,14 +80,11 @@ class CatalogueTest(FolderCase):
             packages_from_flags(["x"])
 
     def test_files_of_gn_programs_lie_beside_their_target(self):
-        described = self.folder / "x.json.runfiles/_main/mine.json"
-        described.parent.mkdir(parents=True)
-        described.write_text(json.dumps({"name": "mine", "about": "a test"}), encoding="utf-8")
+        described = self.file("x.json.runfiles/_main/mine.json", '{"name": "mine", "about": "a test"}')
         content: dict[str, object] = dict.fromkeys(("tree", "gn", "ninja", "python"), "_main/x")
         content |= {"fingerprints": [], "srcs": [], "descriptions": ["_main/mine.json"], "path": []}
         content |= {"env": {}, "gn_args": {}, "toolchain": {}}
-        programs = self.folder / "x.json"
-        programs.write_text(json.dumps(content), encoding="utf-8")
+        programs = self.file("x.json", json.dumps(content))
         with unittest.mock.patch.dict(os.environ, {"MLGO_GN_PROGRAMS": str(programs)}):
             catalogue = Catalogue.of_command()
         self.assertEqual((catalogue.name, catalogue.descriptions), ("x", {"mine": described}))

@@ -96,9 +96,8 @@ class LoadCommandsTest(unittest.TestCase):
         self.assertEqual(found.options, {"s/a.c": ()})
 
     def test_a_relative_folder_counts_from_the_database(self):
-        self.assertEqual(
-            self.load({"directory": "out", "file": "a.c", "command": "cc a.c"}).directory, self.path.parent / "out"
-        )
+        found = self.load({"directory": "out", "file": "a.c", "command": "cc a.c"})
+        self.assertEqual(found.directory, self.path.parent / "out")
 
     def test_commands_of_several_folders_run_in_their_own(self):
         found = self.load(
@@ -117,12 +116,7 @@ class LoadCommandsTest(unittest.TestCase):
             {"directory": "/out", "file": "/src/main.c", "command": "cc -c /src/main.c -o one.dir/main.o"},
             # The same sources, in another program.
             {"directory": "/out", "file": "/src/a.c", "command": "cc -DT -c /src/a.c", "output": "two.dir/a.o"},
-            {
-                "directory": "/out",
-                "file": "/src/main.c",
-                "command": "cc -DT -c /src/main.c",
-                "output": "two.dir/main.o",
-            },
+            {"directory": "/out", "file": "/src/main.c", "command": "cc -DT -c /src/main.c", "output": "two.dir/m.o"},
         ]
         found = self.load(*entries, objects=["lib.dir/*", "one.dir/*"])
         self.assertEqual(found.options, {"/src/a.c": (), "/src/main.c": ()})

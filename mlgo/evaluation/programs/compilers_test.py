@@ -1,17 +1,16 @@
 """The compilers of an evaluation of programs."""
 
 import pathlib
-import tempfile
-import unittest
 
 from mlgo.evaluation.programs.compilers import Compilers, allocation_counts, linker_beside, lto_kinds
 from mlgo.evaluation.sides import DEFAULT, CalleeSavedCost
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 _PACKAGED, _RELEASE = pathlib.Path("/packaged/clang"), pathlib.Path("/release/clang")
 
 
-class CompilersTest(unittest.TestCase):
+class CompilersTest(FolderCase):
     def test_sizes_are_compared_with_the_packaged_clang_and_its_thresholds(self):
         sides = Compilers(_PACKAGED, _RELEASE).for_size(["10"])
         self.assertEqual([side.name for side in sides], [DEFAULT, "threshold_10", "policy"])
@@ -35,9 +34,8 @@ class CompilersTest(unittest.TestCase):
     def test_a_callee_saved_register_has_a_cost_with_and_without_the_policy(self):
         linker = pathlib.Path("/release/ld.lld")
         default, policy, *costly = Compilers(_PACKAGED, _RELEASE, linker=linker).for_runs((), [CalleeSavedCost(5)])
-        self.assertEqual(
-            [side.name for side in costly], ["default_callee_saved_by_function_5", "policy_callee_saved_by_function_5"]
-        )
+        names = [f"{name}_callee_saved_by_function_5" for name in ("default", "policy")]
+        self.assertEqual([side.name for side in costly], names)
         cost = ("-mllvm", "-mlgo-callee-saved-cost=5")
         self.assertEqual([side.flags for side in costly], [(*default.flags, *cost), (*policy.flags, *cost)])
         self.assertEqual({side.linker for side in costly}, {linker})
@@ -45,26 +43,22 @@ class CompilersTest(unittest.TestCase):
     def test_the_policy_decides_with_profiles_too(self):
         default, policy, *more = Compilers(_PACKAGED, _RELEASE).for_runs([18], [CalleeSavedCost(5)], has_profiles=True)
         self.assertEqual(default.flags, ())
-        self.assertEqual(
-            [side.name for side in more if "-mlgo-policy-with-profile" not in side.flags],
-            [f"{DEFAULT}_callee_saved_by_function_5"],
-        )
+        without = [side.name for side in more if "-mlgo-policy-with-profile" not in side.flags]
+        self.assertEqual(without, [f"{DEFAULT}_callee_saved_by_function_5"])
         self.assertIn("-mlgo-policy-with-profile", policy.flags)
 
     def test_the_linker_of_a_policy_lies_beside_its_clang(self):
-        with tempfile.TemporaryDirectory() as folder:
-            clang = pathlib.Path(folder, "clang")
-            with self.assertRaisesRegex(RunError, "--lto: needs ld.lld beside"):
-                linker_beside(clang)
-            clang.with_name("ld.lld").touch()
-            linker = linker_beside(clang)
+        clang = self.folder / "clang"
+        with self.assertRaisesRegex(RunError, "--lto: needs ld.lld beside"):
+            linker_beside(clang)
+        self.file("ld.lld")
+        linker = linker_beside(clang)
         default, policy = Compilers(_PACKAGED, _RELEASE, linker=linker).for_runs()
         self.assertEqual((default.linker, policy.linker), (None, linker))
 
     def test_kinds_of_lto(self):
-        self.assertEqual(
-            [lto_kinds(each) for each in (["none"], [], ["full", "none", "thin", "full"])], [[], [], ["thin", "full"]]
-        )
+        for given, kinds in (["none"], []), ([], []), (["full", "none", "thin", "full"], ["thin", "full"]):
+            self.assertEqual(lto_kinds(given), kinds)
         with self.assertRaisesRegex(RunError, "--lto=thin,fat: holds 'fat'"):
             lto_kinds(["thin", "fat"])
 

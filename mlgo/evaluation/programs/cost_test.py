@@ -1,8 +1,6 @@
 """Compile cost, and reading clang's time traces."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 
 import hypothesis
@@ -17,9 +15,13 @@ from mlgo.evaluation.programs.cost import (
     summarize_cost,
 )
 from mlgo.evaluation.programs.program import Program, ProgramRun
+from mlgo.run.testing.folder_case import FolderCase
 
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
+
+
+_FIELDS = strategies.sampled_from(["name", "dur", "args"])
 
 
 def _event(name, microseconds, **arguments):
@@ -30,9 +32,8 @@ class SummarizeCostTest(unittest.TestCase):
     def test_equal_compilers_are_equal(self):
         one = {name: [2.0, 1.0, 9.0] for name in (*MEASURES, *STAGES)}
         found = summarize_cost({name: {"default": one, "same": one} for name in "abc"}, "default", 1)["same"]
-        self.assertEqual(
-            found["wall_seconds"], {"sum": 6.0, "base_sum": 6.0, "ratio": 1.0, "low": 1.0, "high": 1.0, "sources": 3}
-        )
+        sums = {"sum": 6.0, "base_sum": 6.0, "ratio": 1.0, "low": 1.0, "high": 1.0, "sources": 3}
+        self.assertEqual(found["wall_seconds"], sums)
         self.assertEqual(found["memory_mb"], {"median": 2.0, "base_median": 2.0, "more": 0.0, "sources": 3})
 
     def test_medians_of_turns_are_summed(self):
@@ -49,18 +50,15 @@ class SummarizeCostTest(unittest.TestCase):
         self.assertNotIn("inliner", summarize_cost(samples, "default", 1)["policy"])
 
 
-class ChosenSourcesTest(unittest.TestCase):
+class ChosenSourcesTest(FolderCase):
     def test_they_are_spread_over_sizes_with_the_largest_among_them(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            root = pathlib.Path(scratch)
-            names = [f"{size}.c" for size in range(1, 9)]
-            for size, name in enumerate(names, 1):
-                (root / name).write_bytes(b"x" * size)
-            (root / "9.S").write_bytes(b"x" * 9)
-            run = ProgramRun("go", (), None, ())
-            program = Program("p", "", root, (*names, "9.S"), (), (), (), (), (), {}, (run,))
-            self.assertEqual(chosen_sources(program, 3), ["8.c", "6.c", "3.c"])
-            self.assertEqual(chosen_sources(program, 99), names[::-1])
+        names = [f"{size}.c" for size in range(1, 9)]
+        for size, name in enumerate([*names, "9.S"], 1):
+            self.file(name, b"x" * size)
+        run = ProgramRun("go", (), None, ())
+        program = Program("p", "", self.folder, (*names, "9.S"), (), (), (), (), (), {}, (run,))
+        self.assertEqual(chosen_sources(program, 3), ["8.c", "6.c", "3.c"])
+        self.assertEqual(chosen_sources(program, 99), names[::-1])
 
 
 class TimeTraceTest(unittest.TestCase):
@@ -77,16 +75,8 @@ class TimeTraceTest(unittest.TestCase):
             {"ph": "M", "name": "process_name", "args": {"name": "clang"}},
         ]
         found = parse_time_trace(json.dumps({"traceEvents": events}).encode())
-        self.assertEqual(
-            found,
-            {
-                "front_end": 0.001,
-                "optimiser": 0.002,
-                "code_generation": 0.004,
-                "inliner": 0.0,
-                "register_allocator": 0.0005,
-            },
-        )
+        stages = {"front_end": 0.001, "optimiser": 0.002, "code_generation": 0.004}
+        self.assertEqual(found, {**stages, "inliner": 0.0, "register_allocator": 0.0005})
         self.assertEqual(tuple(found), STAGES)
 
     def test_a_trace_of_no_compile_is_refused(self):
@@ -103,10 +93,7 @@ class TimeTraceTest(unittest.TestCase):
     @hypothesis.given(
         strategies.recursive(
             strategies.none() | strategies.integers() | strategies.text(),
-            lambda inner: (
-                strategies.lists(inner)
-                | strategies.dictionaries(strategies.sampled_from(["name", "dur", "args"]), inner)
-            ),
+            lambda inner: strategies.lists(inner) | strategies.dictionaries(_FIELDS, inner),
         )
     )
     def test_events_of_any_other_form_are_refused(self, events):

@@ -3,7 +3,6 @@
 import pathlib
 import re
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
@@ -20,6 +19,7 @@ from mlgo.evaluation.programs.counters import (
     perf_from_flags,
 )
 from mlgo.run.exit_codes import RunError
+from mlgo.run.testing.folder_case import FolderCase
 
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
@@ -61,10 +61,7 @@ class CachegrindTest(unittest.TestCase):
     def test_a_file_that_ends_early_or_counts_something_else_is_refused(self):
         for text, message in (
             (_CACHEGRIND.partition("summary")[0], "has no totals"),
-            (
-                _CACHEGRIND.replace("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw", "events: Ir"),
-                "has no totals of Ir, Dr, Dw",
-            ),
+            (_CACHEGRIND.replace(" I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw", ""), "has no totals of Ir, Dr, Dw"),
             (_CACHEGRIND.replace("summary: 147291", "summary: -7"), "negative"),
             (_CACHEGRIND.replace("summary: 147291", "summary: many"), "has no totals of"),
         ):
@@ -74,9 +71,8 @@ class CachegrindTest(unittest.TestCase):
 
 class PluginTest(unittest.TestCase):
     def test_counts_are_read(self):
-        self.assertEqual(
-            parse_plugin("instructions 6006\nloads 1000\nstores 2000\nthreads 1\n"), Counts(6006, 1000, 2000)
-        )
+        text = "instructions 6006\nloads 1000\nstores 2000\nthreads 1\n"
+        self.assertEqual(parse_plugin(text), Counts(6006, 1000, 2000))
 
     def test_anything_else_is_refused(self):
         for text, message in (
@@ -91,22 +87,19 @@ class PluginTest(unittest.TestCase):
                 parse_plugin(text)
 
 
-class PerfTest(unittest.TestCase):
+class PerfTest(FolderCase):
     def setUp(self):
+        super().setUp()
         self.perf = Perf(pathlib.Path("perf"), {"cycles:u": "cycles", "instructions:u": "perf_instructions"})
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def that_says(self, text: str) -> str:
         """A program that writes `text` where perf writes its counts, and the events it was asked for beside it."""
-        path = self.folder / "perf"
         script = (
-            "import sys\n"
+            f"#!{sys.executable} -IS\nimport sys\n"
             f"open(sys.argv[sys.argv.index('-o') + 1], 'w').write({text!r})\n"
             f"open({str(self.folder / 'asked')!r}, 'w').write(sys.argv[sys.argv.index('-e') + 1])\n"
         )
-        path.write_text(f"#!{sys.executable} -IS\n{script}", encoding="utf-8")
-        path.chmod(0o755)
-        return str(path)
+        return str(self.script("perf", script))
 
     def test_counts_are_found_where_there_are_some(self):
         self.assertEqual(self.perf.parse(_PERF), {"cycles": 1234567.0, "perf_instructions": 2000000.0})
@@ -125,14 +118,12 @@ class PerfTest(unittest.TestCase):
             self.assertIsNone(perf_from_flags([]))
 
     def test_chosen_events_are_counted_by_their_names(self):
-        perf = perf_from_flags(
-            ["branch-misses", "page-faults:k"], self.that_says(_PERF + _MISSES + "5,,page-faults:k,1,1\n")
-        )
+        said = self.that_says(_PERF + _MISSES + "5,,page-faults:k,1,1\n")
+        perf = perf_from_flags(["branch-misses", "page-faults:k"], said)
         assert perf is not None
         self.assertEqual((self.folder / "asked").read_text(), "cycles:u,instructions:u,branch-misses:u,page-faults:k")
-        self.assertEqual(
-            perf.chosen, {"branch-misses:u": "perf event branch-misses", "page-faults:k": "perf event page-faults:k"}
-        )
+        names = {"branch-misses:u": "perf event branch-misses", "page-faults:k": "perf event page-faults:k"}
+        self.assertEqual(perf.chosen, names)
         # An event whose name begins with another's is not taken for it.
         self.assertEqual(perf.parse("1,,branch-misses:u-and-more,1,1\n" + _MISSES), {"perf event branch-misses": 77.0})
 

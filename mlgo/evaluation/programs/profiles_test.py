@@ -16,12 +16,8 @@ _LEVELS = ("-O2", "-Oz")
 class ProfilesTest(FolderCase):
     def setUp(self):
         super().setUp()
-        self.source = self.folder / "main.c"
-        self.source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-        driver = self.folder / "driver"
-        driver.write_text("#!/bin/sh\n", encoding="utf-8")
-        driver.chmod(0o755)
-        toolchain = Toolchain(None, self.source, driver, 1)
+        self.source = self.file("main.c", "int main(void) { return 0; }\n")
+        toolchain = Toolchain(None, self.source, self.script("driver", ""), 1)
         folder = RunFolder(self.folder)
         self.addCleanup(folder.close)
         self.stage = self.enterContext(mock.patch.object(folder, "stage"))
@@ -37,9 +33,7 @@ class ProfilesTest(FolderCase):
             return (ProgramRun("go", arguments, None, ()),)
 
         trained = Training({}, runs(argument))
-        program = Program(
-            name, "", self.folder, ("main.c",), (), (), (), (), (), inputs={}, runs=runs(name), training=trained
-        )
+        program = Program(name, "", self.folder, ("main.c",), (), (), (), (), (), {}, runs(name), training=trained)
         return dataclasses.replace(program, **changes)
 
     def test_programs_of_the_same_code_and_training_share_a_profile(self):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pathlib
+import re
 
 from mlgo.evaluation.programs.program import is_c_plus_plus, load_program
 from mlgo.run import locate
@@ -16,18 +17,10 @@ class ProgramTest(FolderCase):
     def setUp(self):
         super().setUp()
         self.tree = self.folder / "tree"
-        contents = {
-            "b.c": "int b;",
-            "a.cc": "int a;",
-            "skip.c": "",
-            "inc/deep/x.h": "#define X",
-            "data/1": "one",
-            "data/2": "two",
-        }
-        for name, content in contents.items():
-            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.tree / name).write_text(content, encoding="utf-8")
-        (self.folder / "main.cc").write_text("int main() {}", encoding="utf-8")
+        contents = {"b.c": "int b;", "a.cc": "int a;", "skip.c": "", "inc/deep/x.h": "#define X"}
+        for name, content in {**contents, "data/1": "one", "data/2": "two"}.items():
+            self.file(f"tree/{name}", content)
+        self.file("main.cc", "int main() {}")
 
     def load(self, **changes):
         fields = {
@@ -42,17 +35,13 @@ class ProgramTest(FolderCase):
             "runs": [{**_RUN, "stdin": "text"}],
             **changes,
         }
-        path = self.folder / "p.json"
-        path.write_text(
-            json.dumps({name: value for name, value in fields.items() if value is not None}), encoding="utf-8"
-        )
-        return load_program(path, {"tree": self.tree})
+        given = {name: value for name, value in fields.items() if value is not None}
+        return load_program(self.file("p.json", json.dumps(given)), {"tree": self.tree})
 
     def test_sources_are_sorted_and_mains_come_last(self):
         program = self.load()
-        self.assertEqual(
-            program.units(), [("a.cc", "0000_a.o"), ("b.c", "0001_b.o"), (str(self.folder / "main.cc"), "0002_main.o")]
-        )
+        main = (str(self.folder / "main.cc"), "0002_main.o")
+        self.assertEqual(program.units(), [("a.cc", "0000_a.o"), ("b.c", "0001_b.o"), main])
         self.assertEqual(program.compile_flags("a.cc"), ["-DNDEBUG", "-DA=1", "-Iinc"])
         self.assertEqual([is_c_plus_plus(path) for path, _ in program.units()], [True, False, True])
 
@@ -66,15 +55,11 @@ class ProgramTest(FolderCase):
 
     def test_whatever_decides_changes_the_digest(self):
         digests = {self.load().digest()}
-        (self.tree / "inc/deep/x.h").write_text("#define X 2", encoding="utf-8")
-        digests.add(self.load().digest())
-        (self.tree / "data/2").write_text("three", encoding="utf-8")
-        digests.add(self.load().digest())
-        digests |= {
-            self.load(defines=["A=2"]).digest(),
-            self.load(runs=[_RUN]).digest(),
-            self.load(libraries=["-lm"]).digest(),
-        }
+        for name, content in (("inc/deep/x.h", "#define X 2"), ("data/2", "three")):
+            self.file(f"tree/{name}", content)
+            digests.add(self.load().digest())
+        changes = ({"defines": ["A=2"]}, {"runs": [_RUN]}, {"libraries": ["-lm"]})
+        digests |= {self.load(**change).digest() for change in changes}
         self.assertEqual(len(digests), 6)
         self.assertIn(self.load().digest(), digests)
 
@@ -83,7 +68,7 @@ class ProgramTest(FolderCase):
             {"directory": str(self.tree), "file": name, "arguments": ["clang", *options, "-c", name]}
             for name in ("b.c", "a.cc")
         ]
-        (self.folder / "commands.json").write_text(json.dumps(entries), encoding="utf-8")
+        self.file("commands.json", json.dumps(entries))
         (self.folder / "stamp").touch()
         without = dict.fromkeys(("package", "sources", "exclude", "mains", "includes", "defines"))
         return self.load(**{**without, "compile_commands": "commands.json", "fingerprints": ["stamp"], **changes})
@@ -98,10 +83,10 @@ class ProgramTest(FolderCase):
 
     def test_the_digest_covers_commands_sources_and_fingerprints(self):
         digests = {self.load_with_commands().digest(), self.load_with_commands(options=["-DC"]).digest()}
-        (self.tree / "a.cc").write_text("int changed;", encoding="utf-8")
+        self.file("tree/a.cc", "int changed;")
         digests.add(self.load_with_commands().digest())
         program = self.load_with_commands()
-        (self.folder / "stamp").write_text("2", encoding="utf-8")
+        self.file("stamp", "2")
         digests.add(program.digest())
         self.assertEqual(len(digests), 4)
         self.assertIn(program.digest(), digests)
@@ -113,11 +98,11 @@ class ProgramTest(FolderCase):
         absolute = str(self.tree / "b.c")
         command = ["clang", f"-I{elsewhere}", "-c", absolute]
         entry = {"directory": str(build), "file": absolute, "arguments": command}
-        (self.folder / "cmake.json").write_text(json.dumps([entry]), encoding="utf-8")
+        self.file("cmake.json", json.dumps([entry]))
         program = self.load_with_commands(compile_commands="cmake.json", inputs={}, runs=[_RUN])
         self.assertEqual(program.compile_flags(absolute), [f"-I{elsewhere}"])
         before = program.digest()
-        (self.tree / "b.c").write_text("int changed;", encoding="utf-8")
+        self.file("tree/b.c", "int changed;")
         self.assertNotEqual(program.digest(), before)
 
     def test_units_of_several_folders_are_compiled_in_their_own(self):
@@ -127,7 +112,7 @@ class ProgramTest(FolderCase):
             folder = (self.tree / name).parent
             source = pathlib.Path(name).name
             entries.append({"directory": str(folder), "file": source, "command": f"cc -c {source}"})
-        (self.folder / "make.json").write_text(json.dumps(entries), encoding="utf-8")
+        self.file("make.json", json.dumps(entries))
         program = self.load_with_commands(compile_commands="make.json", inputs={}, runs=[_RUN])
         self.assertEqual([program.directory_of(path) for path in program.sources], [self.tree, self.tree / "inc"])
         elsewhere = dataclasses.replace(program, directories={})
@@ -136,35 +121,27 @@ class ProgramTest(FolderCase):
 
     def test_a_build_at_another_level_is_told(self):
         program = dataclasses.replace(self.load_with_commands(), levels=("-O3",))
-        self.assertRegex(
-            program.level_note(["-Oz", "-O2"]),
-            r"its compile commands are at -O3; here it is compiled at -Oz and -O2, as all programs are",
-        )
+        said = "its compile commands are at -O3; here it is compiled at -Oz and -O2, as all programs are"
+        self.assertRegex(program.level_note(["-Oz", "-O2"]), said)
         for levels in ((), ("-O2",), ("-O2", "-Oz")):
             self.assertIsNone(dataclasses.replace(program, levels=levels).level_note(["-Oz", "-O2"]))
 
     def test_include_folders_may_be_absolute_and_their_headers_count(self):
-        generated = self.folder / "build" / "generated"
-        generated.mkdir(parents=True)
-        for spelled in (str(generated), "../build/generated"):
+        for spelled in (f"{self.folder}/build/generated", "../build/generated"):
             digests = set()
             for content in ("1", "2"):
-                (generated / "config.h").write_text(f"#define C {content}", encoding="utf-8")
+                self.file("build/generated/config.h", f"#define C {content}")
                 program = self.load(includes=["inc", spelled])
                 digests.add(program.digest())
             self.assertEqual(program.compile_flags("a.cc")[-1], f"-I{spelled}")
             self.assertEqual(len(digests), 2)
 
     def test_an_include_folder_that_does_not_exist_is_named(self):
-        for folder, path in (
-            ("absent", self.tree / "absent"),
-            ("/absent/generated", pathlib.Path("/absent/generated")),
-            ("@tree/absent", self.tree / "absent"),
-        ):
-            with self.assertRaises(RunError) as caught:
+        absent = str(self.tree / "absent")
+        for folder, path in (("absent", absent), ("/absent/generated", "/absent/generated"), ("@tree/absent", absent)):
+            said = re.escape(f"has the folder {folder!r} in `includes`, but {path} is not a folder")
+            with self.assertRaisesRegex(RunError, f"{said}.*--package=NAME=TREE"):
                 self.load(includes=[folder])
-            self.assertIn(f"has the folder {folder!r} in `includes`, but {path} is not a folder", str(caught.exception))
-            self.assertIn("--package=NAME=TREE", str(caught.exception))
 
     def test_a_description_has_either_commands_or_sources(self):
         for field in ("sources", "includes", "defines", "root"):
@@ -181,12 +158,9 @@ class ProgramTest(FolderCase):
     def test_headers_of_another_package_are_found_and_count(self):
         program = self.load(includes=["inc", "@tree/inc/deep"], sources=["*.c"])
         self.assertEqual(program.compile_flags("a.cc")[-2:], ["-Iinc", f"-I{self.tree}/inc/deep"])
-        other = self.folder / "other"
-        other.mkdir()
-        (other / "y.h").write_text("#define Y", encoding="utf-8")
         digests = set()
         for content in ("#define Y", "#define Y 2"):
-            (other / "y.h").write_text(content, encoding="utf-8")
+            other = self.file("other/y.h", content).parent
             digests.add(dataclasses.replace(program, includes=("@other/",), packages={"other": other}).digest())
         self.assertEqual(len(digests), 2)
 
@@ -237,11 +211,10 @@ class ProgramTest(FolderCase):
         self.assertEqual(program.digest(), self.load().digest())
 
     def test_a_profile_is_part_of_the_digest(self):
-        profile = self.folder / "profile"
         digests = []
         for content in ("1", "2"):
-            profile.write_text(content, encoding="utf-8")
-            digests.append(dataclasses.replace(self.load(), profiles={"-O2": profile}).digest())
+            profiles = {"-O2": self.file("profile", content)}
+            digests.append(dataclasses.replace(self.load(), profiles=profiles).digest())
         self.assertEqual(len({*digests, self.load().digest()}), 3)
 
     def test_the_built_in_descriptions_name_files_that_are_there(self):

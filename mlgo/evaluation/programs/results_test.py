@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import pathlib
-import tempfile
 import unittest
 
 from mlgo.compiler.symbols import Demangler
@@ -16,25 +15,17 @@ from mlgo.evaluation.programs.totals import timing_ratios, totals, verdicts, wit
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.testing.folder_case import FolderCase
 
+_MEASURES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
+
 
 def _sizes(code, thinlto=None):
-    return {
-        "code_bytes": code,
-        "code_bytes_icf": code,
-        "code_bytes_thinlto": thinlto,
-        "executable_bytes": 2 * code,
-        "file_bytes": 3 * code,
-    }
+    values = (code, code, thinlto, 2 * code, 3 * code)
+    return dict(zip(_MEASURES, values, strict=True))
 
 
 def _counts(instructions):
-    return {
-        "instructions": instructions,
-        "data_references": 2 * instructions,
-        "loads": instructions,
-        "stores": instructions,
-        "cpu_seconds": instructions / 1e9,
-    }
+    counts = {"instructions": instructions, "data_references": 2 * instructions}
+    return {**counts, "loads": instructions, "stores": instructions, "cpu_seconds": instructions / 1e9}
 
 
 _TABLE = {
@@ -51,7 +42,6 @@ _TABLE = {
         "policy": _sizes(800, 100),
     },
 }
-_MEASURES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
 
 
 def _result():
@@ -111,7 +101,7 @@ class TotalsTest(unittest.TestCase):
         self.assertEqual([row["symbol"] for row in symbol_differences(default, policy, 1)], ["grown", "gone"])
 
 
-class TablesTest(unittest.TestCase):
+class TablesTest(FolderCase):
     def test_the_table_holds_the_numbers(self):
         text = tables.markdown(_result())
         self.assertIn("| a | 1,000 | -10.00 % | +0.00 % | -50.00 % |", text)
@@ -127,10 +117,8 @@ class TablesTest(unittest.TestCase):
 
     def test_a_threshold_that_is_worse_than_the_default_is_not_the_best(self):
         worse = {"a": {"default": _sizes(100), "threshold_9": _sizes(101), "policy": _sizes(90)}}
-        result = _result() | {
-            "size": worse,
-            "totals": _result()["totals"] | {"size": totals(worse, "default", _MEASURES, 1)},
-        }
+        result = _result() | {"size": worse}
+        result["totals"]["size"] = totals(worse, "default", _MEASURES, 1)
         result |= {"without_ml": without_ml(result["totals"])}
         self.assertEqual(result["without_ml"], {"size": "default"})
         self.assertIn("| program | default, bytes (best without ML) | threshold_9 |", tables.markdown(result))
@@ -147,11 +135,8 @@ class TablesTest(unittest.TestCase):
 
     def test_functions_have_demangled_names(self):
         result = _result() | {"symbols": {"a": [{"symbol": "_Z1fv", "default": 9, "policy": 8}]}}
-        with tempfile.TemporaryDirectory() as folder:
-            program = pathlib.Path(folder, "cxxfilt")
-            program.write_text("#!/bin/sh\nsed 's/_Z1fv/f()/'\n", encoding="utf-8")
-            program.chmod(0o755)
-            self.assertIn("| a | `f()` | 9 | 8 |", tables.markdown(result, Demangler(program)))
+        demangler = Demangler(self.script("cxxfilt", "sed 's/_Z1fv/f()/'"))
+        self.assertIn("| a | `f()` | 9 | 8 |", tables.markdown(result, demangler))
         self.assertIn("| a | `_Z1fv` | 9 | 8 |", tables.markdown(result))
 
     def test_verdicts_say_result_worst_rest_cost_and_the_same_without_ml(self):
@@ -174,17 +159,13 @@ class TablesTest(unittest.TestCase):
         )
         one = {"run": totals({"x": table["x"]}, "default", ("instructions",), 1)}
         self.assertEqual(verdicts(one)["run"]["policy"]["claim"], "better")
-        self.assertTrue(
-            verdicts(one)["run"]["policy"]["sentence"].startswith("better by executed instructions of x (-2")
-        )
+        self.assertRegex(verdicts(one)["run"]["policy"]["sentence"], r"^better by executed instructions of x \(-2")
 
     def test_the_csv_holds_them_too(self):
         rows = list(csv.DictReader(io.StringIO(tables.to_csv(_result()).decode("utf-8"))))
         self.assertEqual(len(rows), 2 * 4 * 5 + 2 * 5 + 2 * 5)
-        row = next(
-            row for row in rows if (row["program"], row["side"], row["measure"]) == ("b", "policy", "code_bytes")
-        )
-        self.assertEqual((row["value"], row["ratio_to_default"]), ("800", "2.0"))
+        found = {(row["program"], row["side"], row["measure"]): row for row in rows}["b", "policy", "code_bytes"]
+        self.assertEqual((found["value"], found["ratio_to_default"]), ("800", "2.0"))
 
 
 _PROGRAMS = [Program(name, "", pathlib.Path("/"), (), (), (), (), (), (), {}, ()) for name in ("lua", "re2")]
@@ -196,9 +177,8 @@ class SeenTest(unittest.TestCase):
         self.assertEqual(results.seen_from_flags([], _PROGRAMS), frozenset())
 
     def test_what_is_refused(self):
-        with self.assertRaisesRegex(
-            RunError, "--seen=lua,zstd: names 'zstd', which is not measured. Name some of lua, re2"
-        ):
+        wrong = "--seen=lua,zstd: names 'zstd', which is not measured. Name some of lua, re2"
+        with self.assertRaisesRegex(RunError, wrong):
             results.seen_from_flags(["lua", "zstd"], _PROGRAMS)
         with self.assertRaisesRegex(RunError, "--seen=re2,lua: names every program"):
             results.seen_from_flags(["re2", "lua"], _PROGRAMS)

@@ -35,14 +35,12 @@ class FiguresTest(unittest.TestCase):
         found = run_time.all_figures({"counts": _RUNS, "lto": {"thin": {"small": _RUNS["small"]}}})
         self.assertEqual((found["instructions"], found["instructions_thin_lto"]), (1100, 100))
         self.assertEqual(found["data_references_thin_lto"], 25)
-        self.assertEqual(
-            run_time.all_figures({"counts": _RUNS, "code_bytes": 7}), run_time.figures(_RUNS) | {"code_bytes": 7}
-        )
+        found = run_time.all_figures({"counts": _RUNS, "code_bytes": 7})
+        self.assertEqual(found, run_time.figures(_RUNS) | {"code_bytes": 7})
 
     def test_medians(self):
-        self.assertEqual(
-            run_time.medians({"wall_seconds": [3.0, 1.0, 2.0], "x": [4.0]}), {"wall_seconds": 2.0, "x": 4.0}
-        )
+        found = run_time.medians({"wall_seconds": [3.0, 1.0, 2.0], "x": [4.0]})
+        self.assertEqual(found, {"wall_seconds": 2.0, "x": 4.0})
 
 
 class TurnsTest(FolderCase):
@@ -52,10 +50,8 @@ class TurnsTest(FolderCase):
 
     def image(self, name: str, code: int = 0) -> pathlib.Path:
         """A program that notes that it ran, and with which argument."""
-        path = self.folder / name
         script = f"open({str(self.asked)!r}, 'a').write({name!r} + sys.argv[1] + ' ')\nsys.exit({code})\n"
-        path.write_text(f"#!{sys.executable} -IS\nimport sys\n{script}", encoding="utf-8")
-        return path
+        return self.file(name, f"#!{sys.executable} -IS\nimport sys\n{script}")
 
     def program(self) -> Program:
         return _program(*(ProgramRun(name, (name,), None, ()) for name in "12"))
@@ -65,9 +61,8 @@ class TurnsTest(FolderCase):
         found = run_time.time_in_turns(self.program(), images, 3, None)
         self.assertEqual(self.asked.read_text("utf-8"), "a1 a2 b1 b2 b1 b2 a1 a2 a1 a2 b1 b2 ")
         for side in images:
-            self.assertEqual(
-                {name: len(values) for name, values in found[side].items()}, {"wall_seconds": 3, "cpu_seconds": 3}
-            )
+            counts = {name: len(values) for name, values in found[side].items()}
+            self.assertEqual(counts, {"wall_seconds": 3, "cpu_seconds": 3})
 
     def test_a_run_that_fails_is_an_error(self):
         with self.assertRaisesRegex(RunFailure, "run 1 of p: exit code 3"):
@@ -81,24 +76,20 @@ class TurnsTest(FolderCase):
 class GoogleBenchmarkTest(FolderCase):
     def that_writes(self, content) -> pathlib.Path:
         """A program that writes `content` where it is told to, and its arguments to a file."""
-        path = self.folder / "image"
         script = (
-            "import sys\n"
+            f"#!{sys.executable} -IS\nimport sys\n"
             f"open({str(self.folder / 'asked')!r}, 'a').write(' '.join(sys.argv[1:-2]) + ';')\n"
             "path = sys.argv[-2].removeprefix('--benchmark_out=')\n"
             f"open(path, 'w').write({json.dumps(content)!r})\n"
         )
-        path.write_text(f"#!{sys.executable} -IS\n{script}", encoding="utf-8")
-        return path
+        return self.file("image", script)
 
     def test_only_runs_with_benchmarks_are_timed_and_with_their_arguments(self):
         image = self.that_writes({"benchmarks": [_SORT, _FIND, _MEAN, _BROKEN]})
         search = ProgramRun("search", ("--benchmark_min_time=5x",), None, ("out",), ("--benchmark_min_time=0.01s",))
         program = _program(ProgramRun("plain", ("a",), None, ()), search)
-        self.assertEqual(
-            run_time.take_benchmarks(program, image),
-            {"benchmark search: BM_Sort/8": 2500.0, "benchmark search: BM_Find": 7.0},
-        )
+        expected = {"benchmark search: BM_Sort/8": 2500.0, "benchmark search: BM_Find": 7.0}
+        self.assertEqual(run_time.take_benchmarks(program, image), expected)
         asked = (self.folder / "asked").read_text(encoding="utf-8")
         self.assertEqual(asked, "--benchmark_min_time=5x --benchmark_min_time=0.01s;")
 

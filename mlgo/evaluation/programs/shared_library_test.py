@@ -18,25 +18,21 @@ from mlgo.run.testing.folder_case import FolderCase
 CLANG, LINKER = (pathlib.Path(sys.argv.pop(1)).absolute() for _ in range(2))
 
 _SOURCES = {
-    "library.c": "int shown(int x) { return x * 3; }\nint hidden(int x) { return x * x * x + shown(x); }\n",
+    "tree/library.c": "int shown(int x) { return x * 3; }\nint hidden(int x) { return x * x * x + shown(x); }\n",
     "main.c": "int shown(int x);\nint main(void) { return shown(1); }\n",
-    "library.map": "{ global: shown; absent; local: *; };\n",
+    "tree/library.map": "{ global: shown; absent; local: *; };\n",
 }
 
 
 class SharedLibraryTest(FolderCase):
     def setUp(self):
         super().setUp()
-        (self.folder / "tree").mkdir()
         for name, content in _SOURCES.items():
-            place = self.folder if name == "main.c" else self.folder / "tree"
-            (place / name).write_text(content, encoding="ascii")
+            self.file(name, content)
 
     def program(self, **more):
         fields = {"name": "p", "root": "tree", "sources": ["*.c"], "mains": ["main.c"], "runs": [{"name": "go"}]}
-        path = self.folder / "p.json"
-        path.write_text(json.dumps({**fields, **more}), encoding="utf-8")
-        return load_program(path, {})
+        return load_program(self.file("p.json", json.dumps({**fields, **more})), {})
 
     def measured(self, name, program, *flags):
         folder = self.folder / name

@@ -15,24 +15,13 @@ from mlgo.run.testing.folder_case import FolderCase
 class TargetTest(FolderCase):
     def setUp(self):
         super().setUp()
-        for name in ("emulator", "plugin.so"):
-            path = self.folder / name
-            path.write_text(f"#!/bin/sh\n# {name}\n", encoding="utf-8")
-            path.chmod(0o755)
-        fields = {
-            "triple": "arm-linux-gnueabihf",
-            "gcc": "usr/gcc",
-            "flags": ["-mthumb"],
-            "emulator_flags": ["-cpu", "x"],
-        }
+        fields = {"triple": "arm-linux-gnueabihf", "gcc": "usr/gcc", "flags": ["-mthumb"]}
         variables = {
-            "MLGO_PROGRAM_TARGETS": json.dumps({"thumb": fields}),
-            "MLGO_EMULATOR_thumb": str(self.folder / "emulator"),
-            "MLGO_COUNT_PLUGIN": str(self.folder / "plugin.so"),
+            "MLGO_PROGRAM_TARGETS": json.dumps({"thumb": {**fields, "emulator_flags": ["-cpu", "x"]}}),
+            "MLGO_EMULATOR_thumb": str(self.script("emulator", "# emulator")),
+            "MLGO_COUNT_PLUGIN": str(self.script("plugin.so", "# plugin.so")),
         }
-        patcher = mock.patch.dict(os.environ, variables)
-        patcher.start()
-        self.addCleanup(patcher.stop)
+        self.enterContext(mock.patch.dict(os.environ, variables))
 
     def test_the_command_names_what_a_target_needs(self):
         found = target_from_flags("thumb")
@@ -43,16 +32,8 @@ class TargetTest(FolderCase):
     def test_programs_are_compiled_for_it(self):
         sysroot = pathlib.Path("/sysroot")
         toolchain = Toolchain(sysroot, sysroot, sysroot, 1, target=target_from_flags("thumb"))
-        self.assertEqual(
-            toolchain.target_flags(),
-            [
-                "--target=arm-linux-gnueabihf",
-                "--no-default-config",
-                "-mthumb",
-                "--sysroot=/sysroot",
-                "--gcc-install-dir=/sysroot/usr/gcc",
-            ],
-        )
+        expected = "--target=arm-linux-gnueabihf --no-default-config -mthumb --sysroot=/sysroot"
+        self.assertEqual(toolchain.target_flags(), f"{expected} --gcc-install-dir=/sysroot/usr/gcc".split())
 
     def test_an_unknown_target_is_refused_with_those_that_there_are(self):
         with self.assertRaisesRegex(RunError, "--target=vax: is not a target of this command. Give x86_64, thumb"):
@@ -76,7 +57,7 @@ class TargetTest(FolderCase):
             dataclasses.replace(first, emulator=(*first.emulator, "-R")),
         )
         digests |= {changed.digest() for changed in changes}
-        (self.folder / "plugin.so").write_text("another", encoding="utf-8")
+        self.file("plugin.so", "another")
         digests.add(first.digest())
         self.assertEqual(len(digests), 6)
         self.assertEqual(HOST.digest(), "")

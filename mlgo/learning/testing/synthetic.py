@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.problems.objective import CodeSize, LoggedScore
 from mlgo.problems.problem import Problem
@@ -71,3 +72,10 @@ def normalizer() -> Normalizer:
     return build_normalizer(
         {"cost": quantiles, "kind": np.array([0.0, 1, 2]), "constant": np.zeros(3), "progress": quantiles}, PROBLEM
     )
+
+
+def as_trained(network: PolicyNetwork, seed: int, scale: float = 2.0) -> PolicyNetwork:
+    """The network with weights as unlike fresh ones as training makes them."""
+    noise = np.random.default_rng(seed).standard_normal
+    weights = {name: scale * weight + 0.05 * noise(weight.shape) for name, weight in network.weights.items()}
+    return network.with_weights({name: weight.astype(np.float32) for name, weight in weights.items()})

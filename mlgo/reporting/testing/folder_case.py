@@ -2,15 +2,13 @@
 
 import contextlib
 import json
-import pathlib
-import tempfile
-import unittest
 from collections.abc import Iterator
 from typing import Any
 
 from mlgo.pages.page import Page, Point
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Record
+from mlgo.run.testing.folder_case import FolderCase
 
 
 def verdict_of(page: Page) -> Point:
@@ -19,11 +17,8 @@ def verdict_of(page: Page) -> Point:
     return page.verdict
 
 
-class FolderTestCase(unittest.TestCase):
-    """Each test has a temporary folder `folder`."""
-
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+class FolderTestCase(FolderCase):
+    """Results in the temporary folder of a test."""
 
     @contextlib.contextmanager
     def edited(self, path: str) -> Iterator[Any]:

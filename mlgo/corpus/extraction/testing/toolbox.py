@@ -4,8 +4,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
+
+from mlgo.run.testing.folder_case import FolderCase
 
 EMBED = ("-O2", "-Xclang", "-fembed-bitcode=all", "-ffreestanding", "-c")
 
@@ -13,32 +13,25 @@ EMBED = ("-O2", "-Xclang", "-fembed-bitcode=all", "-ffreestanding", "-c")
 _TOOLS = pathlib.Path(sys.argv.pop(1)).absolute().parent
 
 
-class ToolboxTest(unittest.TestCase):
-    """A test with a scratch folder `root` and LLVM's tools."""
-
-    def setUp(self):
-        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
-    def file(self, name: str, content: str | bytes) -> pathlib.Path:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
+class ToolboxTest(FolderCase):
+    """A test with a temporary folder and LLVM's tools."""
 
     def tool(self, name: str) -> str:
         return str(_TOOLS / name)
 
     def run_tool(self, name: str, *arguments: str | os.PathLike[str], folder: str = ".") -> None:
-        """Runs one of LLVM's tools below `root`."""
+        """Runs one of LLVM's tools below `self.folder`."""
         done = subprocess.run(
-            [self.tool(name), *map(str, arguments)], cwd=self.root / folder, capture_output=True, text=True, check=False
+            [self.tool(name), *map(str, arguments)],
+            cwd=self.folder / folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         self.assertEqual(done.returncode, 0, f"{name} {arguments}: {done.stderr}")
 
     def compiled(self, output: str, source: str, *flags: str, folder: str = ".") -> pathlib.Path:
-        """`source`, C, compiled to root/folder/output with its bitcode embedded."""
-        path = self.root / folder / output
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """`source`, C, compiled to self.folder/folder/output with its bitcode embedded."""
         self.file(f"{folder}/{output}.c", source)
         self.run_tool("clang", *EMBED, *flags, f"{output}.c", "-o", output, folder=folder)
-        return path
+        return self.folder / folder / output
