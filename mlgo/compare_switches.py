@@ -28,13 +28,7 @@ from mlgo.evaluation.programs.compilers import linker_beside
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST, target_from_flags
 from mlgo.evaluation.sides import Side
-from mlgo.flags.counting import (
-    catalogue_unless_listed,
-    chosen_programs,
-    define_program_choice_flags,
-    define_program_tool_flags,
-    toolchain_from_flags,
-)
+from mlgo.flags import counting
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.code import run_identity
 from mlgo.identity.programs import program_identity
@@ -50,8 +44,8 @@ _MEASURED = "measured.json"
 _GN_PROGRAMS = "gn_programs"
 _TARGETS = [HOST.name, "aarch64", "armv7_thumb", "riscv64"]
 
-define_program_tool_flags()
-define_program_choice_flags()
+counting.define_program_tool_flags()
+counting.define_program_choice_flags()
 FLAGS.set_default("programs", ["lua", "re2"])
 flags.DEFINE_list("targets", _TARGETS, "What programs are built for (platforms/README.md).")
 flags.DEFINE_multi_string("row", [], "Row to measure besides -Oz, by its name; repeatable. Default: all.")
@@ -63,14 +57,14 @@ flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/swi
 
 def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
-    catalogue = catalogue_unless_listed()
+    catalogue = counting.catalogue_unless_listed()
     if catalogue is None:
         return ExitCode.DONE
     known = [row.name for row in switches.ROWS]
     if unknown := [name for name in FLAGS.row if name not in known]:
         raise RunError(f"--row={unknown[0]}", "is no row", f"Known: {'; '.join(known)}")
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "switches"), _GN_PROGRAMS)
-    programs = chosen_programs(catalogue, folder.path / _GN_PROGRAMS)
+    programs = counting.chosen_programs(catalogue, folder.path / _GN_PROGRAMS)
     clang = locate.program(FLAGS.clang, "--clang", variable="").resolve()
     comparison = _Comparison(folder, clang, linker_beside(clang))
     names = {"programs": [program.name for program in programs], "targets": FLAGS.targets}
@@ -82,7 +76,7 @@ def main(arguments: list[str]) -> int:
         "left_out": {},
     }
     for name in FLAGS.targets:
-        toolchain = toolchain_from_flags(target_from_flags(name))
+        toolchain = counting.toolchain_from_flags(target_from_flags(name))
         for program in programs:
             figures, reasons = comparison.rows(toolchain, program)
             result["bytes"].setdefault(name, {})[program.name] = figures

@@ -46,13 +46,7 @@ from mlgo.evaluation.sides import (
     threshold_sides,
     with_costs,
 )
-from mlgo.flags.compiling import (
-    clang_from_flags,
-    corpus_from_flags,
-    define_compiler_flags,
-    define_gin_flags,
-    define_module_filter,
-)
+from mlgo.flags import compiling
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags, held_out_corpus
 from mlgo.identity.programs import program_identity
@@ -66,8 +60,8 @@ FLAGS = flags.FLAGS
 #: What a later command in the same folder may name more of.
 _GROWS = ("inputs", "inputs.corpora", "inputs.policies", "inputs.compilers", "configuration.sides")
 
-define_compiler_flags()
-define_gin_flags()
+compiling.define_compiler_flags()
+compiling.define_gin_flags()
 define_measuring_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policies are for: {', '.join(problem_names())}.")
 flags.DEFINE_multi_string("policy", [], "Folder of a policy, as [NAME=]FOLDER; repeatable.")
@@ -91,7 +85,7 @@ flags.DEFINE_string(
     " --csr_first_time_costs, policies are judged with these costs.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
-define_module_filter("Link nothing, and compare only modules")
+compiling.define_module_filter("Link nothing, and compare only modules")
 flags.DEFINE_bool("icf", False, "Fold identical functions when linking.")
 flags.DEFINE_string("reward", None, "Reward to compare per module. Default: the problem's first.")
 
@@ -101,7 +95,7 @@ def main(arguments: list[str]) -> int:
     problem = problem_from_flags(FLAGS.problem)
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     others = _other_compilers(problem, policies)
-    clang = clang_from_flags()
+    clang = compiling.clang_from_flags()
     with_policies = policies.sides(clang)
     costs = costs_from_flags(FLAGS.callee_saved_costs, FLAGS.csr_first_time_costs, problem)
     thresholds = threshold_sides(FLAGS.inline_thresholds, problem, clang)
@@ -115,7 +109,8 @@ def main(arguments: list[str]) -> int:
     # Last, for a corpus that is given by its label may have to be compiled.
     paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
     corpora = {
-        name: _selected(corpus_from_flags(path, problem), None, FLAGS.sampling_rate) for name, path in paths.items()
+        name: _selected(compiling.corpus_from_flags(path, problem), None, FLAGS.sampling_rate)
+        for name, path in paths.items()
     }
     configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
     inputs = {

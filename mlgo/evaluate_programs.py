@@ -74,13 +74,7 @@ from mlgo.evaluation.sides import (
     is_taken,
     with_costs,
 )
-from mlgo.flags.counting import (
-    catalogue_unless_listed,
-    chosen_programs,
-    define_program_choice_flags,
-    define_program_tool_flags,
-    toolchain_from_flags,
-)
+from mlgo.flags import counting
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.code import run_identity
 from mlgo.problems.problem import load_problem
@@ -102,8 +96,8 @@ _SETTINGS = (
 # What a later command in the same folder may name more of.
 _GROWS = ("inputs", "configuration.programs", "configuration.seen")
 
-define_program_tool_flags()
-define_program_choice_flags()
+counting.define_program_tool_flags()
+counting.define_program_choice_flags()
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
 flags.DEFINE_list("seen", [], "Programs whose sources training saw. The others then have means of their own.")
 flags.DEFINE_string("clang", "//release:clang", "Release clang with policies inside: a path or a label.")
@@ -160,7 +154,7 @@ flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/pro
 
 def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
-    catalogue = catalogue_unless_listed()
+    catalogue = counting.catalogue_unless_listed()
     if catalogue is None:
         return ExitCode.DONE
     with tempfile.TemporaryDirectory(prefix="mlgo-policies-") as models:
@@ -173,8 +167,8 @@ def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
     perf = _perf(target == HOST)
     profiling = profile_tools(target) if FLAGS.pgo else None
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
-    programs = chosen_programs(catalogue, folder.path / _GN_PROGRAMS)
-    toolchain = toolchain_from_flags(target, folder.path / "objects")
+    programs = counting.chosen_programs(catalogue, folder.path / _GN_PROGRAMS)
+    toolchain = counting.toolchain_from_flags(target, folder.path / "objects")
     release = locate.program(FLAGS.clang, "--clang", variable="").resolve()
     lto = lto_kinds(FLAGS.lto)
     compilers = Compilers(

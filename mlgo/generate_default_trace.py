@@ -29,16 +29,7 @@ import tempfile
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
-from mlgo.flags.compiling import (
-    clang_from_flags,
-    corpus_from_flags,
-    define_compile_limit,
-    define_compiler_flags,
-    define_gin_flags,
-    define_module_filter,
-    executor_from_flags,
-    limits_from_flags,
-)
+from mlgo.flags import compiling
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.policy.directory import policy_folder
 from mlgo.problems.problem import problem_names
@@ -51,8 +42,8 @@ from mlgo.training.default_trace import Selection, record_trace
 
 FLAGS = flags.FLAGS
 
-define_compiler_flags()
-define_gin_flags()
+compiling.define_compiler_flags()
+compiling.define_gin_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem whose decisions to record: {', '.join(problem_names())}.")
 flags.DEFINE_string("corpus", None, "Path or label of the corpus.", required=True)
 flags.DEFINE_string(
@@ -67,10 +58,10 @@ flags.DEFINE_enum(
     "arrays: the trace as mlgo reads it. tfrecord: also as ml-compiler-opt reads it.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, a random sample.", 0.0, 1.0)
-define_module_filter("Compile only modules")
+compiling.define_module_filter("Compile only modules")
 flags.DEFINE_integer("seed", DEFAULT_SEED, "Seed of the sample.", lower_bound=0)
 flags.DEFINE_float("max_failure_ratio", DEFAULT_MAX_FAILURE_RATIO, "Part of the modules that may fail.", 0.0, 1.0)
-define_compile_limit()
+compiling.define_compile_limit()
 flags.DEFINE_alias("data_path", "corpus")
 flags.DEFINE_alias("output_path", "output_dir")
 flags.DEFINE_alias("policy_path", "policy")
@@ -80,18 +71,20 @@ flags.DEFINE_alias("compilation_timeout", "compile_cpu_seconds")
 def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_from_flags(FLAGS.problem)
-    corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
+    corpus = compiling.corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
     selection = Selection(FLAGS.sampling_rate, FLAGS.module_filter, FLAGS.seed)
     policy, performance = (path and locate.user_path(path) for path in (FLAGS.policy, FLAGS.output_performance_path))
     policy = policy and policy_folder(policy)
     if not FLAGS.output_dir and (performance is None or FLAGS.output_format != "arrays"):
         remedy = "Give the folder of the trace, or --output_performance_path alone"
         raise RunError("--output_dir", "is not given", remedy)
-    clang, workers = clang_from_flags(), FLAGS.workers or available_cores()
+    clang, workers = compiling.clang_from_flags(), FLAGS.workers or available_cores()
     with tempfile.TemporaryDirectory(prefix="mlgo-trace-") as unkept:
         output = locate.user_path(FLAGS.output_dir) if FLAGS.output_dir else pathlib.Path(unkept)
-        with executor_from_flags(clang, FLAGS.workers) as executor:
-            setup = CompileSetup(clang, problem, limits_from_flags(), workers, FLAGS.max_failure_ratio, executor)
+        with compiling.executor_from_flags(clang, FLAGS.workers) as executor:
+            setup = CompileSetup(
+                clang, problem, compiling.limits_from_flags(), workers, FLAGS.max_failure_ratio, executor
+            )
             as_tfrecord = FLAGS.output_format == "tfrecord"
             print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
     return ExitCode.DONE

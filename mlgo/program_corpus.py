@@ -30,13 +30,7 @@ from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST
 from mlgo.evaluation.sides import Side
-from mlgo.flags.counting import (
-    catalogue_unless_listed,
-    chosen_programs,
-    define_program_choice_flags,
-    define_program_tool_flags,
-    toolchain_from_flags,
-)
+from mlgo.flags import counting
 from mlgo.flags.main import refuse_arguments, run_command
 from mlgo.identity.code import run_identity
 from mlgo.run import locate, progress
@@ -48,8 +42,8 @@ FLAGS = flags.FLAGS
 
 _CORPUS = "corpus"
 
-define_program_tool_flags()
-define_program_choice_flags()
+counting.define_program_tool_flags()
+counting.define_program_choice_flags()
 flags.DEFINE_enum("level", "-O2", ("-O1", "-O2", "-O3", "-Os", "-Oz"), "Optimisation level, also of the profiled runs.")
 flags.DEFINE_bool("pgo", True, "Compile with profiles of the programs' training runs.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
@@ -59,12 +53,12 @@ flags.DEFINE_string("output_dir", None, "Folder of the corpus. Default: out/prog
 
 def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
-    catalogue = catalogue_unless_listed()
+    catalogue = counting.catalogue_unless_listed()
     if catalogue is None:
         return ExitCode.DONE
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "program_corpus"))
-    programs = chosen_programs(catalogue, folder.work)
-    toolchain = toolchain_from_flags()
+    programs = counting.chosen_programs(catalogue, folder.work)
+    toolchain = counting.toolchain_from_flags()
     # Else programs of an earlier command would stay in the combined corpus.
     settings = {"programs": [program.name for program in programs], "level": FLAGS.level, "pgo": FLAGS.pgo}
     folder.claim(run_identity({**settings, "toolchain": toolchain.digest()}))

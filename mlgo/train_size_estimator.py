@@ -15,15 +15,7 @@ import dataclasses
 
 from absl import app, flags
 
-from mlgo.flags.compiling import (
-    clang_from_flags,
-    corpus_from_flags,
-    define_compile_limit,
-    define_compiler_flags,
-    define_gin_flags,
-    executor_from_flags,
-    limits_from_flags,
-)
+from mlgo.flags import compiling
 from mlgo.flags.main import parse_flags, refuse_arguments
 from mlgo.identity.code import run_identity
 from mlgo.identity.programs import compiler_identity, program_identity
@@ -53,23 +45,25 @@ def _define_flags() -> None:
     flags.DEFINE_string("output_dir", None, "Folder of the result. Default: out/size_estimator in the workspace.")
     flags.DEFINE_string("opt", None, "LLVM's opt, of the same version as the clang. Default: //development:opt.")
     flags.DEFINE_integer("seed", 1, "Seed of the network's initial weights.", lower_bound=0)
-    define_compiler_flags()
-    define_compile_limit()
-    define_gin_flags()
+    compiling.define_compiler_flags()
+    compiling.define_compile_limit()
+    compiling.define_gin_flags()
 
 
 def _train(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "size_estimator"))
-    output, clang = folder.path, clang_from_flags()
+    output, clang = folder.path, compiling.clang_from_flags()
     opt = locate.user_path(FLAGS.opt) if FLAGS.opt else locate.runfile("development/opt")
-    corpora = {part: corpus_from_flags(locate.user_path(FLAGS[f"{part}_corpus"].value), PROBLEM) for part in _PARTS}
+    corpora = {
+        part: compiling.corpus_from_flags(locate.user_path(FLAGS[f"{part}_corpus"].value), PROBLEM) for part in _PARTS
+    }
     inputs = {f"{part}_corpus": corpus.digest for part, corpus in corpora.items()}
     inputs |= {"clang": compiler_identity(clang), "opt": program_identity(opt)}
     folder.claim(run_identity({"inputs": inputs, "seed": FLAGS.seed}))
-    with executor_from_flags(clang, FLAGS.workers) as executor:
+    with compiling.executor_from_flags(clang, FLAGS.workers) as executor:
         setup = CompileSetup(
-            clang, PROBLEM, limits_from_flags(), FLAGS.workers or 1, DEFAULT_MAX_FAILURE_RATIO, executor
+            clang, PROBLEM, compiling.limits_from_flags(), FLAGS.workers or 1, DEFAULT_MAX_FAILURE_RATIO, executor
         )
         training, held_out = (collect(output / "optimised" / part, corpora[part], setup, opt, part) for part in _PARTS)
     held_out = held_out.without_names_of(training)

@@ -27,13 +27,7 @@ from absl import flags
 from mlgo.compiler.executor import CountingExecutor
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.policies import Policies
-from mlgo.flags.compiling import (
-    cache_from_flags,
-    corpus_from_flags,
-    define_cache_flags,
-    define_compiler_flags,
-    define_gin_flags,
-)
+from mlgo.flags import compiling
 from mlgo.flags.main import problem_from_flags, refuse_arguments, run_command
 from mlgo.flags.measuring import compiling_from_flags, define_measuring_flags
 from mlgo.identity.programs import program_identity
@@ -46,9 +40,9 @@ from mlgo.search.tuning import Tuning
 
 FLAGS = flags.FLAGS
 
-define_compiler_flags()
-define_gin_flags()
-define_cache_flags()
+compiling.define_compiler_flags()
+compiling.define_gin_flags()
+compiling.define_cache_flags()
 define_measuring_flags()
 flags.DEFINE_string("problem", "inlining_for_size", "Problem whose decisions are searched.")
 flags.DEFINE_string("corpus", None, "Corpus, as PATH or LABEL. A label is built when it is not yet.")
@@ -80,9 +74,9 @@ def main(arguments: list[str]) -> int:
     # Read before anything is built: a search takes hours.
     policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem)
     reward = chosen_reward(problem, FLAGS.reward)
-    cache = cache_from_flags()
+    cache = compiling.cache_from_flags()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    corpus = corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
+    corpus = compiling.corpus_from_flags(locate.user_path(FLAGS.corpus), problem)
     digests = {"corpus": corpus.digest, "policies": dict(policies.digests)}
     settings = {"reward": reward, "compiles_limit": FLAGS.compiles, "budget": FLAGS.budget}
     inputs = {**digests, "linker": program_identity(linker)}

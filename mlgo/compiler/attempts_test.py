@@ -6,18 +6,10 @@ import signal
 import threading
 from unittest import mock
 
-from mlgo.compiler import attempts, machine
+from mlgo.compiler import attempts, machine, request
 from mlgo.compiler.attempts import MAX_REPEATS, certain_outcome
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
-from mlgo.compiler.request import (
-    CompileDisturbed,
-    CompileFailure,
-    CompileLimits,
-    CompileOutcome,
-    CompileResult,
-    FailureKind,
-)
 from mlgo.compiler.testing.scratch_case import FakeClangTestCase
 from mlgo.run.exit_codes import RunError
 
@@ -45,33 +37,33 @@ class AttemptsTestCase(FakeClangTestCase):
     def setUp(self):
         super().setUp()
         self.enterContext(mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * MAX_REPEATS))
-        wanted = {"want_log": False, "want_object": True, "limits": CompileLimits()}
+        wanted = {"want_log": False, "want_object": True, "limits": request.CompileLimits()}
         (self.request,) = self.requests({"m": b"bitcode"}, None, **wanted)
 
-    def outcome(self, *ends, first_attempt=None) -> CompileOutcome:
+    def outcome(self, *ends, first_attempt=None) -> request.CompileOutcome:
         """What such attempts come to; all of `ends` are used."""
         runner = ScriptedRunner(*ends)
         outcome = certain_outcome(self.request, None, runner, first_attempt)
         self.assertEqual(runner.left, [], outcome)
         return outcome
 
-    def assert_failed(self, outcome, kind: FailureKind, exit_code: int | None, *repeats: str) -> None:
-        self.assertIsInstance(outcome, CompileFailure)
+    def assert_failed(self, outcome, kind: request.FailureKind, exit_code: int | None, *repeats: str) -> None:
+        self.assertIsInstance(outcome, request.CompileFailure)
         self.assertEqual((outcome.kind, outcome.exit_code, outcome.repeats), (kind, exit_code, repeats))
 
     def assert_good(self, outcome, *repeats: str) -> None:
-        self.assertIsInstance(outcome, CompileResult, outcome)
+        self.assertIsInstance(outcome, request.CompileResult, outcome)
         self.assertEqual((outcome.object_bytes, outcome.repeats), (b"object", repeats))
 
 
 class FailureTest(AttemptsTestCase):
     def test_a_failure_counts_when_it_happens_twice(self):
-        self.assert_failed(self.outcome(CRASHED, CRASHED), FailureKind.CRASH, CRASHED)
+        self.assert_failed(self.outcome(CRASHED, CRASHED), request.FailureKind.CRASH, CRASHED)
 
     def test_messages_need_not_be_the_same(self):
         outcome = self.outcome((REFUSED, "error at 0x1234"), (REFUSED, "error at 0x5678"))
-        self.assert_failed(outcome, FailureKind.COMPILE_ERROR, REFUSED)
-        assert isinstance(outcome, CompileFailure)
+        self.assert_failed(outcome, request.FailureKind.COMPILE_ERROR, REFUSED)
+        assert isinstance(outcome, request.CompileFailure)
         self.assertIn("0x5678", outcome.detail)
 
     def test_a_second_success_is_the_result(self):
@@ -79,12 +71,12 @@ class FailureTest(AttemptsTestCase):
 
     def test_another_failure_leads_to_a_third_attempt(self):
         self.assert_good(self.outcome(CRASHED, ABORTED, GOOD), "crash", "crash")
-        self.assert_failed(self.outcome(CRASHED, REFUSED, CRASHED), FailureKind.CRASH, CRASHED, "compile_error")
+        self.assert_failed(self.outcome(CRASHED, REFUSED, CRASHED), request.FailureKind.CRASH, CRASHED, "compile_error")
 
     def test_three_failures_of_three_kinds_are_a_failure_too(self):
         outcome = self.outcome(CRASHED, ABORTED, (REFUSED, "error: why"))
-        self.assert_failed(outcome, FailureKind.UNSTABLE, None)
-        assert isinstance(outcome, CompileFailure)
+        self.assert_failed(outcome, request.FailureKind.UNSTABLE, None)
+        assert isinstance(outcome, request.CompileFailure)
         self.assertIn("SIGSEGV; crash: SIGABRT; compile_error: exit code 1: error: why", outcome.detail)
 
     def test_what_fails_in_another_first_attempt_only_does_not_count(self):
@@ -108,14 +100,16 @@ class DisturbanceTest(AttemptsTestCase):
 
     def test_a_kill_is_no_failure_of_the_module(self):
         repeats = ("SIGKILL from outside", "SIGKILL from outside")
-        self.assert_failed(self.outcome(KILLED, CRASHED, KILLED, CRASHED), FailureKind.CRASH, CRASHED, *repeats)
+        self.assert_failed(self.outcome(KILLED, CRASHED, KILLED, CRASHED), request.FailureKind.CRASH, CRASHED, *repeats)
 
     def test_the_compile_server_ends(self):
-        self.assert_good(self.outcome(CompileDisturbed("end of the compile server"), GOOD), "end of the compile server")
+        self.assert_good(
+            self.outcome(request.CompileDisturbed("end of the compile server"), GOOD), "end of the compile server"
+        )
 
     def test_a_process_cannot_be_started_now(self):
         for error in (BlockingIOError(11, "fork"), OSError(12, "fork"), OSError(24, "pipe"), MemoryError()):
-            self.assertIsInstance(self.outcome(error, GOOD), CompileResult)
+            self.assertIsInstance(self.outcome(error, GOOD), request.CompileResult)
         short = "limited_exec: cannot start clang: Cannot allocate memory"
         self.assert_good(self.outcome((127, short), GOOD), "too few resources to start a compiler")
 
@@ -130,7 +124,7 @@ class DisturbanceTest(AttemptsTestCase):
 
     def test_memory_that_the_machine_refuses(self):
         said = (ABORTED, "LLVM ERROR: out of memory")
-        self.assert_failed(self.outcome(said, said), FailureKind.OUT_OF_MEMORY, None)
+        self.assert_failed(self.outcome(said, said), request.FailureKind.OUT_OF_MEMORY, None)
         with mock.patch.object(machine, "may_have_refused", lambda _: True):
             self.assert_good(self.outcome(said, said, GOOD), *["the machine has too little memory"] * 2)
 

@@ -9,15 +9,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning.behavioural_cloning import (
-    HIGHEST,
-    LOWEST,
-    BcResult,
-    order_agreement,
-    ranks,
-    split_by_function,
-    train_bc,
-)
+from mlgo.learning import behavioural_cloning
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.exact_network import exact_network
@@ -42,7 +34,7 @@ def _packed(count: int, seed: int = 0, decisions: int = 20) -> Observations:
 
 def _clone(resume_dir=None, seed=1, config=_CONFIG, progress=None, count=4000):
     network = initial_network(synthetic.normalizer(), seed)
-    return train_bc(network, _packed(count), seed, config, resume_dir, progress)
+    return behavioural_cloning.train_bc(network, _packed(count), seed, config, resume_dir, progress)
 
 
 class _KilledAfter(Silent):
@@ -58,7 +50,7 @@ class _KilledAfter(Silent):
 
 
 class BehaviouralCloningTest(FolderCase):
-    result: BcResult
+    result: behavioural_cloning.BcResult
 
     @classmethod
     def setUpClass(cls):
@@ -67,7 +59,9 @@ class BehaviouralCloningTest(FolderCase):
     def test_finds_the_rule_and_beats_the_majority(self):
         packed = _packed(4000)
         longer = _clone(config=BcConfig(epochs=15, validation_share=0.2))
-        training, validation = (packed.actions[which] for which in split_by_function(packed, 0.2, 1))
+        training, validation = (
+            packed.actions[which] for which in behavioural_cloning.split_by_function(packed, 0.2, 1)
+        )
         self.assertEqual(longer.majority_accuracy, np.mean(validation == np.bincount(training).argmax()))
         self.assertLess(longer.majority_accuracy, 0.4)
         self.assertGreater(longer.validation_accuracy, 0.93)
@@ -95,7 +89,7 @@ class BehaviouralCloningTest(FolderCase):
 
     def test_functions_are_not_split(self):
         packed = _packed(1000, decisions=7)
-        training, validation = split_by_function(packed, 0.3, 5)
+        training, validation = behavioural_cloning.split_by_function(packed, 0.3, 5)
         self.assertEqual(len(training) + len(validation), 1000)
         self.assertFalse(set(packed.group[training]) & set(packed.group[validation]))
         self.assertTrue(0.15 < len(validation) / 1000 < 0.45)
@@ -107,7 +101,7 @@ class BehaviouralCloningTest(FolderCase):
         strays = []
         for smoothing in (0.0, 0.2):
             config = BcConfig(epochs=20, learning_rate=3e-3, label_smoothing=smoothing)
-            result = train_bc(network, packed, 1, config)
+            result = behavioural_cloning.train_bc(network, packed, 1, config)
             self.assertGreater(result.validation_accuracy, 0.95)
             z = exact_network(result.network.weights).row_logits(packed.levels)
             strays.append(float(np.mean(1 / (1 + np.exp(np.abs(z))))))
@@ -128,7 +122,7 @@ class BehaviouralCloningTest(FolderCase):
         # As LLVM's: the highest bit says next to nothing about the order.
         packed = dataclasses.replace(packed, outputs=packed.outputs + np.float32(2**15))
         config = BcConfig(epochs=20, learning_rate=3e-3)
-        result = train_bc(initial_network(environment.normalizer, 1), packed, 1, config)
+        result = behavioural_cloning.train_bc(initial_network(environment.normalizer, 1), packed, 1, config)
         self.assertEqual(result.majority_accuracy, 0.5)
         self.assertGreater(result.validation_accuracy, 0.93)
 
@@ -136,22 +130,24 @@ class BehaviouralCloningTest(FolderCase):
 class OrderTest(unittest.TestCase):
     def test_bit_fields_become_evenly_spread_ranks(self):
         priorities = np.array([5, 2**31, 2**31 + 2**29, 7, 5, 2**31], np.float32)
-        targets = ranks(priorities, priorities)
+        targets = behavioural_cloning.ranks(priorities, priorities)
         orders = [np.sign(np.subtract.outer(values, values)) for values in (targets, priorities)]
         np.testing.assert_array_equal(*orders)
-        self.assertTrue(LOWEST < targets.min() and targets.max() < HIGHEST)
+        self.assertTrue(behavioural_cloning.LOWEST < targets.min() and targets.max() < behavioural_cloning.HIGHEST)
         self.assertAlmostEqual(targets[3] - targets[0], 1.5)
-        np.testing.assert_array_equal(ranks(np.array([0, 1e12]), priorities), [targets.min(), targets.max()])
+        np.testing.assert_array_equal(
+            behavioural_cloning.ranks(np.array([0, 1e12]), priorities), [targets.min(), targets.max()]
+        )
 
     def test_agreement_is_about_neighbours_of_one_function(self):
         features = {name: np.zeros((5, 1), np.float32) for name in ("weight", "length")}
         environment = synthetic_environments.ContinuousEnvironment()
         actions, groups = np.array([1, 2, 2, 4, 3], np.float32), np.array([0, 0, 0, 1, 1])
         taken = pack(features, actions, environment.normalizer, environment.problem, groups)
-        self.assertEqual(order_agreement(taken, actions), 1.0)
-        self.assertEqual(order_agreement(taken, np.zeros(5)), 0.5)
-        self.assertEqual(order_agreement(taken, np.array([1, 2, 9, 3, 4])), 0.5)
-        self.assertEqual(order_agreement(taken.select(np.array([1, 2])), np.zeros(2)), 0.5)
+        self.assertEqual(behavioural_cloning.order_agreement(taken, actions), 1.0)
+        self.assertEqual(behavioural_cloning.order_agreement(taken, np.zeros(5)), 0.5)
+        self.assertEqual(behavioural_cloning.order_agreement(taken, np.array([1, 2, 9, 3, 4])), 0.5)
+        self.assertEqual(behavioural_cloning.order_agreement(taken.select(np.array([1, 2])), np.zeros(2)), 0.5)
 
 
 if __name__ == "__main__":

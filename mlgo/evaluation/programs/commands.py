@@ -12,14 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction.quoting import read_entry
-from mlgo.corpus.options.driver import (
-    GivenWord,
-    belongs_to_build,
-    is_level,
-    is_passed_on_for_build,
-    parse_driver,
-    without_lto,
-)
+from mlgo.corpus.options import driver
 from mlgo.corpus.options.parsing import LLVM, CommandError, parse_command
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
@@ -89,7 +82,9 @@ def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCom
 
 def level_of(words: Sequence[str]) -> str | None:
     """The optimisation level that a driver's `words` give, such as "-O3"; None: they give none."""
-    return next((given.words[0] for given in reversed(list(parse_driver(words))) if is_level(given)), None)
+    return next(
+        (given.words[0] for given in reversed(list(driver.parse_driver(words))) if driver.is_level(given)), None
+    )
 
 
 def _of_objects(commands: list[_Command], patterns: Sequence[str], subject: str) -> list[_Command]:
@@ -110,17 +105,17 @@ def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
     Args: words: the command with its compiler, which may follow a launcher such as ccache.
     """
     begin = next((index for index, word in enumerate(words) if word.startswith("-")), len(words))
-    given = list(parse_driver(words[begin:]))
+    given = list(driver.parse_driver(words[begin:]))
     left_out = _passed_on_for_build(given)
     return tuple(
         word
         for place, one in enumerate(given)
-        if place not in left_out and not belongs_to_build(one) and one.words != (source,) and not _is_policy(one)
-        for word in without_lto(one)
+        if place not in left_out and not driver.belongs_to_build(one) and one.words != (source,) and not _is_policy(one)
+        for word in driver.without_lto(one)
     )
 
 
-def _passed_on_for_build(given: Sequence[GivenWord]) -> set[int]:
+def _passed_on_for_build(given: Sequence[driver.GivenWord]) -> set[int]:
     """The places of -Xclang and -mllvm whose words an evaluation sets itself. An option may be two of them."""
     found: set[int] = set()
     for name, prefix in ((_PASSED_ON, ()), (LLVM, (LLVM,))):
@@ -131,12 +126,12 @@ def _passed_on_for_build(given: Sequence[GivenWord]) -> set[int]:
             continue  # The last one lacks its argument: clang says so.
         for option in options:
             count = len(option.words) // (1 + len(prefix))
-            found.update(places[:count] if is_passed_on_for_build(option) else ())
+            found.update(places[:count] if driver.is_passed_on_for_build(option) else ())
             del places[:count]
     return found
 
 
-def _is_policy(given: GivenWord) -> bool:
+def _is_policy(given: driver.GivenWord) -> bool:
     return given.name == "--config=" and _CONFIGURATION.fullmatch(given.value or "") is not None
 
 

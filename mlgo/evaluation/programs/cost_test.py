@@ -6,14 +6,7 @@ import unittest
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.evaluation.programs.cost import (
-    MEASURES,
-    STAGES,
-    TraceFailure,
-    chosen_sources,
-    parse_time_trace,
-    summarize_cost,
-)
+from mlgo.evaluation.programs import cost
 from mlgo.evaluation.programs.program import Program, ProgramRun
 from mlgo.run.testing.folder_case import FolderCase
 
@@ -30,24 +23,24 @@ def _event(name, microseconds, **arguments):
 
 class SummarizeCostTest(unittest.TestCase):
     def test_equal_compilers_are_equal(self):
-        one = {name: [2.0, 1.0, 9.0] for name in (*MEASURES, *STAGES)}
-        found = summarize_cost({name: {"default": one, "same": one} for name in "abc"}, "default", 1)["same"]
+        one = {name: [2.0, 1.0, 9.0] for name in (*cost.MEASURES, *cost.STAGES)}
+        found = cost.summarize_cost({name: {"default": one, "same": one} for name in "abc"}, "default", 1)["same"]
         sums = {"sum": 6.0, "base_sum": 6.0, "ratio": 1.0, "low": 1.0, "high": 1.0, "sources": 3}
         self.assertEqual(found["wall_seconds"], sums)
         self.assertEqual(found["memory_mb"], {"median": 2.0, "base_median": 2.0, "more": 0.0, "sources": 3})
 
     def test_medians_of_turns_are_summed(self):
         def one(*seconds):
-            return {name: list(seconds) for name in (*MEASURES, *STAGES)}
+            return {name: list(seconds) for name in (*cost.MEASURES, *cost.STAGES)}
 
         samples = {
             "a": {"default": one(1, 1, 50), "policy": one(2, 2, 2)},
             "b": {"default": one(3, 3, 3), "policy": one(1, 0, 99)},
         }
-        found = summarize_cost(samples, "default", 1)["policy"]["inliner"]
+        found = cost.summarize_cost(samples, "default", 1)["policy"]["inliner"]
         self.assertEqual((found["sum"], found["base_sum"], found["ratio"]), (3, 4, 0.75))
         samples["a"]["default"]["inliner"] = samples["b"]["default"]["inliner"] = [0, 0, 0]
-        self.assertNotIn("inliner", summarize_cost(samples, "default", 1)["policy"])
+        self.assertNotIn("inliner", cost.summarize_cost(samples, "default", 1)["policy"])
 
 
 class ChosenSourcesTest(FolderCase):
@@ -57,8 +50,8 @@ class ChosenSourcesTest(FolderCase):
             self.file(name, b"x" * size)
         run = ProgramRun("go", (), None, ())
         program = Program("p", "", self.folder, (*names, "9.S"), (), (), (), (), (), {}, (run,))
-        self.assertEqual(chosen_sources(program, 3), ["8.c", "6.c", "3.c"])
-        self.assertEqual(chosen_sources(program, 99), names[::-1])
+        self.assertEqual(cost.chosen_sources(program, 3), ["8.c", "6.c", "3.c"])
+        self.assertEqual(cost.chosen_sources(program, 99), names[::-1])
 
 
 class TimeTraceTest(unittest.TestCase):
@@ -74,21 +67,21 @@ class TimeTraceTest(unittest.TestCase):
             _event("Total Backend", 6000),
             {"ph": "M", "name": "process_name", "args": {"name": "clang"}},
         ]
-        found = parse_time_trace(json.dumps({"traceEvents": events}).encode())
+        found = cost.parse_time_trace(json.dumps({"traceEvents": events}).encode())
         stages = {"front_end": 0.001, "optimiser": 0.002, "code_generation": 0.004}
         self.assertEqual(found, {**stages, "inliner": 0.0, "register_allocator": 0.0005})
-        self.assertEqual(tuple(found), STAGES)
+        self.assertEqual(tuple(found), cost.STAGES)
 
     def test_a_trace_of_no_compile_is_refused(self):
         events = (b"", b"3", b'{"name": "Total Frontend"}', b'{"name": "Total Source", "dur": 3}')
         for content in (b"", b"{}", b"[]", *(b'{"traceEvents": [' + event + b"]}" for event in events)):
-            with self.subTest(content), self.assertRaisesRegex(TraceFailure, "is not a time trace"):
-                parse_time_trace(content)
+            with self.subTest(content), self.assertRaisesRegex(cost.TraceFailure, "is not a time trace"):
+                cost.parse_time_trace(content)
 
     @hypothesis.given(strategies.binary())
     def test_bytes_that_are_no_trace_are_refused(self, content):
-        with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
-            parse_time_trace(content)
+        with self.assertRaisesRegex(cost.TraceFailure, "is not a time trace"):
+            cost.parse_time_trace(content)
 
     @hypothesis.given(
         strategies.recursive(
@@ -97,5 +90,5 @@ class TimeTraceTest(unittest.TestCase):
         )
     )
     def test_events_of_any_other_form_are_refused(self, events):
-        with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
-            parse_time_trace(json.dumps({"traceEvents": events}).encode())
+        with self.assertRaisesRegex(cost.TraceFailure, "is not a time trace"):
+            cost.parse_time_trace(json.dumps({"traceEvents": events}).encode())

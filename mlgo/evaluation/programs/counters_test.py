@@ -9,15 +9,7 @@ from unittest import mock
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.evaluation.programs import tables
-from mlgo.evaluation.programs.counters import (
-    CounterFailure,
-    Counts,
-    Perf,
-    parse_cachegrind,
-    parse_plugin,
-    perf_from_flags,
-)
+from mlgo.evaluation.programs import counters, tables
 from mlgo.run.exit_codes import RunError
 from mlgo.run.testing.folder_case import FolderCase
 
@@ -42,7 +34,7 @@ _MISSES = "77,,branch-misses:u,1000,50.00,,\n"
 
 class CachegrindTest(unittest.TestCase):
     def test_totals_are_taken_by_their_names(self):
-        self.assertEqual(parse_cachegrind(_CACHEGRIND), Counts(147291, 39151, 14530))
+        self.assertEqual(counters.parse_cachegrind(_CACHEGRIND), counters.Counts(147291, 39151, 14530))
 
     @hypothesis.given(
         strategies.permutations(["Ir", "I1mr", "Dr", "D1mr", "Dw"]),
@@ -51,12 +43,12 @@ class CachegrindTest(unittest.TestCase):
     def test_any_order_of_events(self, events, values):
         counts = dict(zip(events, values))
         text = f"events: {' '.join(events)}\nsummary: {' '.join(map(str, values))}\n"
-        self.assertEqual(parse_cachegrind(text), Counts(counts["Ir"], counts["Dr"], counts["Dw"]))
+        self.assertEqual(counters.parse_cachegrind(text), counters.Counts(counts["Ir"], counts["Dr"], counts["Dw"]))
 
     @hypothesis.given(strategies.text())
     def test_anything_else_is_refused(self, text):
-        with self.assertRaisesRegex(CounterFailure, "Cachegrind's file has no totals"):
-            parse_cachegrind(text)
+        with self.assertRaisesRegex(counters.CounterFailure, "Cachegrind's file has no totals"):
+            counters.parse_cachegrind(text)
 
     def test_a_file_that_ends_early_or_counts_something_else_is_refused(self):
         for text, message in (
@@ -65,14 +57,14 @@ class CachegrindTest(unittest.TestCase):
             (_CACHEGRIND.replace("summary: 147291", "summary: -7"), "negative"),
             (_CACHEGRIND.replace("summary: 147291", "summary: many"), "has no totals of"),
         ):
-            with self.subTest(message), self.assertRaisesRegex(CounterFailure, message):
-                parse_cachegrind(text)
+            with self.subTest(message), self.assertRaisesRegex(counters.CounterFailure, message):
+                counters.parse_cachegrind(text)
 
 
 class PluginTest(unittest.TestCase):
     def test_counts_are_read(self):
         text = "instructions 6006\nloads 1000\nstores 2000\nthreads 1\n"
-        self.assertEqual(parse_plugin(text), Counts(6006, 1000, 2000))
+        self.assertEqual(counters.parse_plugin(text), counters.Counts(6006, 1000, 2000))
 
     def test_anything_else_is_refused(self):
         for text, message in (
@@ -83,14 +75,14 @@ class PluginTest(unittest.TestCase):
             ("instructions 1\nloads -1\nstores 1\nthreads 1\n", "negative"),
             ("instructions 1\nloads 1\nstores 1\nthreads 2\n", "had 2 threads"),
         ):
-            with self.subTest(text), self.assertRaisesRegex(CounterFailure, message):
-                parse_plugin(text)
+            with self.subTest(text), self.assertRaisesRegex(counters.CounterFailure, message):
+                counters.parse_plugin(text)
 
 
 class PerfTest(FolderCase):
     def setUp(self):
         super().setUp()
-        self.perf = Perf(pathlib.Path("perf"), {"cycles:u": "cycles", "instructions:u": "perf_instructions"})
+        self.perf = counters.Perf(pathlib.Path("perf"), {"cycles:u": "cycles", "instructions:u": "perf_instructions"})
 
     def that_says(self, text: str) -> str:
         """A program that writes `text` where perf writes its counts, and the events it was asked for beside it."""
@@ -107,19 +99,22 @@ class PerfTest(FolderCase):
 
     def test_malformed_output_of_perf_is_refused(self):
         for text in ("perf: not found\n", "many,,cycles:u,1,1\n", "nan,,cycles:u,1,1\n", "-1,,cycles:u,1,1\n"):
-            with self.subTest(text), self.assertRaisesRegex(CounterFailure, f"perf wrote '{re.escape(text.strip())}'"):
+            with (
+                self.subTest(text),
+                self.assertRaisesRegex(counters.CounterFailure, f"perf wrote '{re.escape(text.strip())}'"),
+            ):
                 self.perf.parse(text)
 
     def test_it_is_tried_before_it_is_relied_on(self):
         for said, works in ((_PERF, True), (_NO_PERF, False), ("nonsense\n", False)):
-            self.assertEqual(perf_from_flags([], self.that_says(said)) is not None, works, said)
-        self.assertIsNone(perf_from_flags([], str(self.folder / "absent")))
+            self.assertEqual(counters.perf_from_flags([], self.that_says(said)) is not None, works, said)
+        self.assertIsNone(counters.perf_from_flags([], str(self.folder / "absent")))
         with mock.patch("shutil.which", return_value=None):
-            self.assertIsNone(perf_from_flags([]))
+            self.assertIsNone(counters.perf_from_flags([]))
 
     def test_chosen_events_are_counted_by_their_names(self):
         said = self.that_says(_PERF + _MISSES + "5,,page-faults:k,1,1\n")
-        perf = perf_from_flags(["branch-misses", "page-faults:k"], said)
+        perf = counters.perf_from_flags(["branch-misses", "page-faults:k"], said)
         assert perf is not None
         self.assertEqual((self.folder / "asked").read_text(), "cycles:u,instructions:u,branch-misses:u,page-faults:k")
         names = {"branch-misses:u": "perf event branch-misses", "page-faults:k": "perf event page-faults:k"}
@@ -128,7 +123,7 @@ class PerfTest(FolderCase):
         self.assertEqual(perf.parse("1,,branch-misses:u-and-more,1,1\n" + _MISSES), {"perf event branch-misses": 77.0})
 
     def test_software_events_are_counted_without_hardware_counters(self):
-        perf = perf_from_flags(["page-faults"], self.that_says(_NO_PERF + "5,,page-faults:u,1,1\n"))
+        perf = counters.perf_from_flags(["page-faults"], self.that_says(_NO_PERF + "5,,page-faults:u,1,1\n"))
         assert perf is not None
         self.assertEqual(perf.parse(_NO_PERF + "5,,page-faults:u,1,1\n"), {"perf event page-faults": 5.0})
 
@@ -143,9 +138,9 @@ class PerfTest(FolderCase):
             (["branch-misses", "branch-misses:u"], "names branch-misses:u, which is counted already"),
         ):
             with self.subTest(events), self.assertRaisesRegex(RunError, message):
-                perf_from_flags(events, said)
+                counters.perf_from_flags(events, said)
         with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(RunError, "not on PATH"):
-            perf_from_flags(["branch-misses"])
+            counters.perf_from_flags(["branch-misses"])
 
     def test_they_have_columns(self):
         total = {"programs": 1, "geometric_mean": 0.5, "worst": {"ratio": 0.5, "program": "lua"}}

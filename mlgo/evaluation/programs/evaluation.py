@@ -10,15 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs import cost, run_time, size
-from mlgo.evaluation.programs.building import (
-    BuildFailure,
-    Toolchain,
-    build_inputs,
-    link_inputs,
-    preprocessing_side,
-    read_digest,
-)
+from mlgo.evaluation.programs import building, cost, run_time, size
 from mlgo.evaluation.programs.counters import Counter, CounterFailure, Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
@@ -62,7 +54,7 @@ class ProgramEvaluation:
     """Measures with one toolchain into stages of `folder`."""
 
     folder: RunFolder
-    toolchain: Toolchain
+    toolchain: building.Toolchain
     #: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
     lto: Sequence[str] = ()
     # A build uses all cores, and finds the objects of the builds before it.
@@ -170,7 +162,7 @@ class ProgramEvaluation:
             }
             return self._measured(
                 f"cost/{program.name}/{level.removeprefix('-')}",
-                {**link_inputs(self.toolchain, program), **compilers},
+                {**building.link_inputs(self.toolchain, program), **compilers},
                 {"level": level, "turns": settings.turns, "sources": sources},
                 lambda _: cost.measure_sources(
                     self.toolchain, sides, program, level, sources, settings.turns, bar.advance
@@ -180,7 +172,7 @@ class ProgramEvaluation:
         for program in programs:
             try:
                 found = measured(program, chosen[program.name])
-            except BuildFailure as error:
+            except building.BuildFailure as error:
                 left_out[program.name] = str(error)
                 continue
             samples |= {f"{program.name}: {source}": of_source for source, of_source in found.items()}
@@ -201,7 +193,7 @@ class ProgramEvaluation:
 
         def staged(program: Program, side: Side) -> dict[str, Any]:
             read = self._read_digest(program, side, level)
-            inputs = build_inputs(self.toolchain, side, program, level, read)
+            inputs = building.build_inputs(self.toolchain, side, program, level, read)
             settings = {"level": level, **configuration(side)}
             if self._lto_of(side):  # Nothing without LTO, so that former results stay valid.
                 settings["lto"] = list(self.lto)
@@ -230,11 +222,11 @@ class ProgramEvaluation:
         return self.lto if threshold_of(side.name) is None else ()
 
     def _read_digest(self, program: Program, side: Side, level: str) -> str:
-        side = preprocessing_side(side)
+        side = building.preprocessing_side(side)
         key = (program.name, side.clang, side.flags, level)
         with self._reading:
             if key not in self._read:
-                self._read[key] = read_digest(self.toolchain, side, program, level)
+                self._read[key] = building.read_digest(self.toolchain, side, program, level)
             return self._read[key]
 
     def _measured(
@@ -278,7 +270,7 @@ def of_all_sides(
             return measure(program, sides[number])
         except signals.KilledFromOutside:
             raise  # It says nothing about the program.
-        except (BuildFailure, RunFailure, CounterFailure, size.OutputDiffers, RunError) as error:
+        except (building.BuildFailure, RunFailure, CounterFailure, size.OutputDiffers, RunError) as error:
             failed[program.name] = min(number, failed.get(program.name, number))
             reason = f"{sides[number].name}: {error}" if isinstance(error, RunError) else str(error)
             return _Failed(reason, differs=isinstance(error, size.OutputDiffers))
