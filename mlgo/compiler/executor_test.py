@@ -1,5 +1,3 @@
-"""Order, independence of the number of workers, failure counts, interruption."""
-
 import os
 import shutil
 import signal

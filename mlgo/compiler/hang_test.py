@@ -1,5 +1,3 @@
-"""What is a hang and what is a busy, stopped or sleeping machine."""
-
 import os
 import signal
 import subprocess

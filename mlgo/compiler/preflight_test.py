@@ -1,5 +1,3 @@
-"""A compiler that is unfit is refused with one clear error before anything else starts."""
-
 import dataclasses
 import re
 

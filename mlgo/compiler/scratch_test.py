@@ -1,5 +1,3 @@
-"""Temporary directories vanish, also those of a process that was killed."""
-
 import os
 import pathlib
 import signal

@@ -1,5 +1,3 @@
-"""Loading a corpus, and one clear error for each way in which it can be broken."""
-
 import json
 import os
 import re

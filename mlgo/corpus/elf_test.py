@@ -1,5 +1,3 @@
-"""ELF files of both classes and byte orders, and damaged ones."""
-
 import struct
 import unittest
 

@@ -1,5 +1,3 @@
-"""Modules that a problem is not for are left out, by name, also of a mixed corpus."""
-
 import pathlib
 import tempfile
 import unittest

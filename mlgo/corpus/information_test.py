@@ -1,5 +1,3 @@
-"""What is told of a corpus."""
-
 import json
 import tracemalloc
 

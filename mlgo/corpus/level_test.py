@@ -1,5 +1,3 @@
-"""The level of a command, and of a module whose command is another compile's."""
-
 from mlgo.corpus.command import CompileCommand
 from mlgo.corpus.level import levels_of, notes
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, MIN_SIZE, OPTIMIZE_NONE, made_up_bitcode

@@ -1,5 +1,3 @@
-"""Which modules --module_filter and --sampling_rate select."""
-
 import shutil
 import unittest
 

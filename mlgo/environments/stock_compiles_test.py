@@ -1,5 +1,3 @@
-"""Ratios of scores, and one line in which both sides have the same decisions."""
-
 import unittest
 
 from mlgo.environments.stock_compiles import POLICY, ModuleScores, comparison_of, stock_problem

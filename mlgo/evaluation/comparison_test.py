@@ -1,5 +1,3 @@
-"""Tests of mlgo.evaluation.comparison."""
-
 import dataclasses
 import unittest
 

@@ -1,5 +1,3 @@
-"""Sides, the flags that add them, and what their names say."""
-
 import pathlib
 import sys
 import unittest

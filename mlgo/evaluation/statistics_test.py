@@ -1,5 +1,3 @@
-"""Tests of mlgo.evaluation.statistics."""
-
 import math
 import tracemalloc
 import unittest

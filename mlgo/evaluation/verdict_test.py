@@ -1,5 +1,3 @@
-"""Verdicts from measures that agree, contradict each other, or are silent."""
-
 import functools
 import unittest
 

@@ -1,5 +1,3 @@
-"""The weighted sum, its interval, and the functions that carry it."""
-
 import unittest
 
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, contribution_sentences, weighted_sum

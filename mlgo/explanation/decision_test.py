@@ -1,5 +1,3 @@
-"""Contributions of features: exact ones add up, Shapley values match direct evaluation."""
-
 import dataclasses
 import unittest
 

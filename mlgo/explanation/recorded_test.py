@@ -1,5 +1,3 @@
-"""Recorded decisions: round trip and malformed files."""
-
 import unittest
 
 import numpy as np

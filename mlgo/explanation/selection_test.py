@@ -1,5 +1,3 @@
-"""Matching of names; selection of varied examples."""
-
 import unittest
 
 from mlgo.explanation.selection import listing, matching, the_one, varied

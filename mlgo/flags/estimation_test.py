@@ -1,5 +1,3 @@
-"""Flags and rewards that go together, and the digests of an estimation."""
-
 from absl import flags
 from absl.testing import flagsaver
 

@@ -1,5 +1,3 @@
-"""The text of --help."""
-
 import unittest
 
 from absl import flags

@@ -1,5 +1,3 @@
-"""Which edits of mlgo's code make earlier results another version's."""
-
 from mlgo.identity import code
 from mlgo.run.testing.folder_case import FolderCase
 

@@ -1,5 +1,3 @@
-"""Checkpoints: same bytes for same content, whole or absent, damage is said."""
-
 import hashlib
 import io
 import json

@@ -1,5 +1,3 @@
-"""Linear policies: rows, and the policy nearest to a network."""
-
 import unittest
 
 import numpy as np

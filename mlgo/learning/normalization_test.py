@@ -1,5 +1,3 @@
-"""Levels: the formula, its robustness, its files."""
-
 import unittest
 
 import numpy as np

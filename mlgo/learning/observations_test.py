@@ -1,5 +1,3 @@
-"""The compact layout: rows of legal candidates, selection, joining, refusals."""
-
 import unittest
 
 import numpy as np

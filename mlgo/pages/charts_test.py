@@ -1,5 +1,3 @@
-"""Positions and ticks of charts."""
-
 import math
 import unittest
 import xml.etree.ElementTree

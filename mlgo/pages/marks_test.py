@@ -1,5 +1,3 @@
-"""Generated sections of a page."""
-
 import unittest
 
 from mlgo.pages import marks

@@ -1,5 +1,3 @@
-"""Reading folders with results; errors of folders without."""
-
 import json
 import os
 import pathlib

@@ -1,5 +1,3 @@
-"""The page: content, escaping, no external resources, equal bytes for equal inputs."""
-
 import html
 import html.parser
 import pathlib

@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.cache."""
-
 import errno
 import os
 import pathlib

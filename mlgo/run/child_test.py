@@ -1,5 +1,3 @@
-"""Child processes: results, limits and failures."""
-
 import os
 import pathlib
 import sys

@@ -1,5 +1,3 @@
-"""Exit codes of commands that finish, fail, are interrupted or lose their reader."""
-
 import contextlib
 import io
 import os

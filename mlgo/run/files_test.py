@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.files."""
-
 import contextlib
 import errno
 import os

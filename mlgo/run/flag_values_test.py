@@ -1,5 +1,3 @@
-"""Percentages and named paths of command lines."""
-
 import unittest
 
 from hypothesis import given, settings, strategies

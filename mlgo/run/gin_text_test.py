@@ -1,5 +1,3 @@
-"""Which gin texts are refused before they are parsed."""
-
 import unittest
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.json_fields."""
-
 import unittest
 
 from mlgo.run.exit_codes import RunError

@@ -1,5 +1,3 @@
-"""Files of JSON lines: what a killed process leaves, and what is refused."""
-
 import os
 import pathlib
 import tempfile

@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.locate."""
-
 import os
 import pathlib
 from unittest import mock

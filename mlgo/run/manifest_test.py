@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.manifest."""
-
 import json
 
 from mlgo.run import manifest

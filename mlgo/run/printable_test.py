@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.printable."""
-
 import os
 import unittest
 

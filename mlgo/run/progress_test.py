@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.progress."""
-
 import contextlib
 import io
 import unittest

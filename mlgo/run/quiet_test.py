@@ -1,5 +1,3 @@
-"""Tests of mlgo.run.quiet."""
-
 import subprocess
 import sys
 import unittest

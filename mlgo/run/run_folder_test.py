@@ -1,5 +1,3 @@
-"""Lock, identity, stages and timings of a run folder."""
-
 import pathlib
 import tempfile
 import unittest

@@ -1,5 +1,3 @@
-"""Which decision is credited with which bytes of code."""
-
 import dataclasses
 import unittest
 

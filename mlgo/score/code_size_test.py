@@ -1,5 +1,3 @@
-"""Which bytes of a module count under each reward."""
-
 import math
 import unittest
 

@@ -1,5 +1,3 @@
-"""Tests of budget: how CPU seconds become compiles."""
-
 import math
 import types
 import unittest

@@ -1,5 +1,3 @@
-"""Tests of decision_file: what is written is read again, and nothing else is read."""
-
 import unittest
 
 from hypothesis import HealthCheck, given, settings

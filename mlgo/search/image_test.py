@@ -1,5 +1,3 @@
-"""Tests of image: never larger than the best start, whatever linking does."""
-
 import unittest
 
 from hypothesis import HealthCheck, given, settings

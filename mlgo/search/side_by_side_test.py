@@ -1,5 +1,3 @@
-"""Searches side by side find what each finds alone, whatever the number of workers."""
-
 import pathlib
 
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind

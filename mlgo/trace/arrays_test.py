@@ -1,5 +1,3 @@
-"""Round trips of arrays, and that damage and hostile content is one sentence."""
-
 import json
 import unittest
 

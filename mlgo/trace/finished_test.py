@@ -1,5 +1,3 @@
-"""Opening finished traces by their folders, counting their decisions, and what is refused."""
-
 import pathlib
 
 from mlgo.compiler.code_size import FunctionCode, ObjectCode

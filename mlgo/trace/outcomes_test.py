@@ -1,5 +1,3 @@
-"""Tests of mlgo.trace.outcomes."""
-
 import pathlib
 import tempfile
 import unittest

@@ -1,5 +1,3 @@
-"""What a setup fills in, and that compiles go where it says."""
-
 import pathlib
 import unittest
 

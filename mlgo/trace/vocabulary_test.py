@@ -1,5 +1,3 @@
-"""Tests of mlgo.trace.vocabulary."""
-
 import dataclasses
 import pathlib
 import unittest

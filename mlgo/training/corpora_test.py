@@ -1,5 +1,3 @@
-"""Which modules are for what, and that it is said; the modules of iterations."""
-
 import collections
 import contextlib
 import io

@@ -1,5 +1,3 @@
-"""Learning curves as charts."""
-
 import math
 import unittest
 

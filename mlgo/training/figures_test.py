@@ -1,5 +1,3 @@
-"""The figures of a run are read back as they were written."""
-
 import os
 
 from hypothesis import HealthCheck, given, settings, strategies

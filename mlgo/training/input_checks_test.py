@@ -1,5 +1,3 @@
-"""Checks of the inputs: corpora in common, a vocabulary without files, a full disk."""
-
 import shutil
 from unittest import mock
 

@@ -1,5 +1,3 @@
-"""The identity of a run: settings, digests of the inputs, versions."""
-
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.manifest import digest_of_file
 from mlgo.run.testing.folder_case import FolderCase

@@ -1,5 +1,3 @@
-"""Closing lines: validation score, estimates, and the command that builds a release clang."""
-
 import dataclasses
 import pathlib
 import unittest

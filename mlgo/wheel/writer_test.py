@@ -1,5 +1,3 @@
-"""The archive has what pip expects of a wheel, and the same bytes from the same inputs."""
-
 import base64
 import hashlib
 import zipfile

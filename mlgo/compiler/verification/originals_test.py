@@ -1,5 +1,3 @@
-"""Where a module's original object is, in each kind of build."""
-
 from mlgo.compiler.verification.originals import finder, original_object
 from mlgo.run.testing.folder_case import FolderCase
 

@@ -1,5 +1,3 @@
-"""Every kind of input, as text: which objects it names and what their modules are called."""
-
 import json
 import os
 import unittest

@@ -1,5 +1,3 @@
-"""What sources state about their licence."""
-
 from mlgo.corpus.extraction import licences
 from mlgo.run.testing.folder_case import FolderCase
 

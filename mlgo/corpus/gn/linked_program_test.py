@@ -1,5 +1,3 @@
-"""A kept program: its modules' commands, and what a link reads besides."""
-
 import json
 import unittest
 from unittest import mock

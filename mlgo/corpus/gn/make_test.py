@@ -1,5 +1,3 @@
-"""Which objects are in a part of a build."""
-
 import unittest
 
 from mlgo.corpus.gn.make import BuildPart, ninja_text, parse_part

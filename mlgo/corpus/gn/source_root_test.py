@@ -1,5 +1,3 @@
-"""The folder that gn works in."""
-
 import os
 import pathlib
 import subprocess

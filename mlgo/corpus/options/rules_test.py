@@ -1,5 +1,3 @@
-"""What is kept, dropped and refused of recorded commands."""
-
 import pathlib
 import unittest
 

@@ -1,5 +1,3 @@
-"""What a program's build rests on, its commands, and sharing of objects between programs."""
-
 import dataclasses
 import json
 import os

@@ -1,5 +1,3 @@
-"""Selection of programs."""
-
 import json
 import os
 import pathlib

@@ -1,5 +1,3 @@
-"""Reading compilation databases, valid and malformed."""
-
 import json
 import pathlib
 import shlex

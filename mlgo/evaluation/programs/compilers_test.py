@@ -1,5 +1,3 @@
-"""The compilers of an evaluation of programs."""
-
 import pathlib
 
 from mlgo.evaluation.programs.compilers import Compilers, allocation_counts, linker_beside, lto_kinds

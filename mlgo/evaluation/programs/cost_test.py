@@ -1,5 +1,3 @@
-"""Compile cost, and reading clang's time traces."""
-
 import json
 import unittest
 

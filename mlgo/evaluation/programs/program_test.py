@@ -1,5 +1,3 @@
-"""Reading descriptions of programs, valid and malformed."""
-
 import dataclasses
 import json
 import pathlib

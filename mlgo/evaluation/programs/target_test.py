@@ -1,5 +1,3 @@
-"""Targets of programs: what the command names, and what determines their digest."""
-
 import dataclasses
 import json
 import os
