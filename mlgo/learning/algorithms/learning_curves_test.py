@@ -22,6 +22,8 @@ from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.run import determinism
 
+setUpModule = determinism.configure_tensorflow
+
 _CONTINUOUS = synthetic.ContinuousEnvironment()
 _FINITE: tuple[synthetic.Environment, ...] = (synthetic.CategoricalEnvironment(), synthetic.BinaryEnvironment())
 _ENVIRONMENTS = (*_FINITE, _CONTINUOUS)
@@ -83,8 +85,3 @@ class LearningCurvesTest(unittest.TestCase):
             learner = EsLearner(small, environment.problem, 1, EsConfig(learning_rate=0.05))
             synthetic.train(environment, learner, generations, 4)
             self._assert_found(environment, learner.network)
-
-
-if __name__ == "__main__":
-    determinism.configure_tensorflow()
-    unittest.main()

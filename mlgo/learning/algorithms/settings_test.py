@@ -69,7 +69,3 @@ class PapersTest(unittest.TestCase):
             with self.subTest(config.__name__, **wrong):
                 with self.assertRaisesRegex(ValueError, f"^{config.__name__}.{message}"):
                     config(**wrong)
-
-
-if __name__ == "__main__":
-    unittest.main()
