@@ -29,9 +29,9 @@ class ReportCommandsTest(unittest.TestCase):
         given = [word if "=" in word else str(self.folder / word) for word in words]
         given += [f"--{name}={value}" for name, value in values.items()]
         program = [sys.executable, "-m", f"mlgo.{command}", *given]
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-        done = subprocess.run(program, env=_ENVIRONMENT, cwd=self.folder, check=False, **streams)
-        return done.returncode, done.stdout
+        pipe, all_to_it = subprocess.PIPE, subprocess.STDOUT
+        done = subprocess.run(program, env=_ENVIRONMENT, cwd=self.folder, check=False, stdout=pipe, stderr=all_to_it)
+        return done.returncode, done.stdout.decode()
 
     def test_a_report_is_in_the_first_folder_and_its_verdict_is_printed(self):
         code, said = self.call("report", "better", "shipped")

@@ -236,7 +236,7 @@ class ResumeTest(WriterTest):
         for stop in (1, 40, 250):
             out = self.folder / f"killed{stop}"
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-            command = [sys.executable, "-c", program, out]
+            command = [sys.executable, "-c", program, str(out)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
                 assert child.stdout is not None
                 for _ in range(stop):

@@ -52,7 +52,6 @@ class CompileCacheTest(FolderCase):
         for module, behaviour in behaviours.items():
             idle = behaviour == "idle"
             modules[module] = fake_clang.FakeModule.bitcode({"f": 0 if idle else 3}, "good" if idle else behaviour)
-        (self.folder / name).mkdir()
         return Corpus.load(fake_clang.write_corpus(self.folder / name, modules))
 
     def traced(self, name: str, corpus: Corpus, known: CompileCache | None = None) -> tuple[list[str], Trace]:

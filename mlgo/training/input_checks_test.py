@@ -11,7 +11,6 @@ from mlgo.training import input_checks
 
 class InputChecksTest(FolderCase):
     def corpus(self, folder: str, *names: str) -> Corpus:
-        (self.folder / folder).mkdir()
         fake_clang.write_corpus(self.folder / folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
         return Corpus.load(self.folder / folder)
 

@@ -64,7 +64,6 @@ class EvaluationTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        (root / "corpus").mkdir()
         fake_clang.write_corpus(root / "corpus", {name: name.encode() for name in _MODULES})
         cls.corpus = Corpus.load(root / "corpus")
         cls.folder = RunFolder(root / "out")
