@@ -21,8 +21,7 @@ from absl import flags
 from mlgo.flags.main import run_command
 from mlgo.pages.markdown import table_lines
 from mlgo.reporting import comparison
-from mlgo.reporting.comparison import Contender
-from mlgo.reporting.comparison_table import comparison_table, text_lines, verdict_lines
+from mlgo.reporting.comparison import Contender, verdict_lines
 from mlgo.reporting.reading import read_folder, readable
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -47,8 +46,8 @@ def main(arguments: list[str]) -> int:
         contenders = _contenders(arguments[1:])
         pairings = comparison.compare(contenders, FLAGS.seed)
         not_shared = comparison.left_out_corpora(contenders)
-        table = comparison_table(pairings)
-    show(["Paired by function or module; negative is better:", "", *text_lines(table), ""])
+        table = comparison.table_of(pairings)
+    show(["Paired by function or module; negative is better:", "", *comparison.text_lines(table), ""])
     show(verdict_lines(pairings))
     if not_shared:
         show([f"Omitted corpora, not measured for all: {', '.join(not_shared)}"])

@@ -6,14 +6,20 @@ from collections.abc import Mapping, Sequence
 from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize, summarize_totals
 from mlgo.evaluation.verdict import Verdict, corpus_verdict
 from mlgo.evaluation.weighted_sum import WeightedSum
+from mlgo.pages.numbers import number
+from mlgo.pages.page import Cell, Table
 from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
 from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run, SideResult, sum_of
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.tabular import aligned_lines
 from mlgo.score.problem_score import score_of
 
 #: The name that reading.py gives to a run's held-out corpus; a run does not record its name.
 HELD_OUT = "held_out"
+
+_FIRST = ("against the first", "95 %", "geometric mean", "better / worse / equal")
+_COLUMNS = ("corpus", "policy", *_FIRST, "against the default", "95 %", "samples")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,3 +261,39 @@ def _geometric(rows: Sequence[Row], ratios: Sequence[float], seed: int) -> Ratio
     for row, ratio in zip(rows, ratios, strict=True):
         by_module.setdefault(row.module, []).append(ratio)
     return summarize(by_module, seed)
+
+
+def table_of(pairings: Sequence[Pairing]) -> Table:
+    rows = []
+    for pairing in pairings:
+        if (paired := pairing.against_first) is None:
+            first = [Cell("reference", number=True), *[Cell("", number=True)] * 3]
+        else:
+            signs = f"{paired.better} / {paired.worse} / {paired.equal}"
+            mean = None if pairing.linked else paired
+            # Without its interval, which the verdict has: the table must fit the paper.
+            first = [*Cell.of_summary(pairing.headline), Cell.of_summary(mean)[0], Cell(signs, number=True)]
+        names, default = (Cell(pairing.corpus), Cell(pairing.contender)), Cell.of_summary(pairing.against_default)
+        rows.append((*names, *first, *default, Cell(_samples(pairing), number=True)))
+    return Table("Paired by function or module; negative is better.", _COLUMNS, rows)
+
+
+def text_lines(table: Table) -> list[str]:
+    return aligned_lines([table.columns, *([cell.text for cell in row] for row in table.rows)])
+
+
+def verdict_lines(pairings: Sequence[Pairing]) -> list[str]:
+    """ "zstd, new against old: better by ..." for each pairing but those of the first contender."""
+    reference = {pairing.corpus: pairing.contender for pairing in pairings if pairing.against_first is None}
+    return [
+        f"{each.corpus}, {each.contender} against {reference[each.corpus]}: {each.verdict.sentence()}"
+        for each in pairings
+        if each.verdict is not None
+    ]
+
+
+def _samples(pairing: Pairing) -> str:
+    summary = pairing.against_default
+    if pairing.linked or summary.functions == summary.modules:
+        return f"{summary.modules} modules"
+    return f"{number(summary.functions, 0)} functions in {summary.modules} modules"

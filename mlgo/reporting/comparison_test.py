@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 from mlgo.evaluation.statistics import RatioSummary
 from mlgo.evaluation.verdict import Claim
 from mlgo.reporting import comparison
-from mlgo.reporting.comparison import Contender, Pairing
-from mlgo.reporting.comparison_table import verdict_lines
+from mlgo.reporting.comparison import Contender, Pairing, verdict_lines
 from mlgo.reporting.records import CorpusResult, Row, SideResult
 from mlgo.reporting.testing import made_up
 from mlgo.reporting.testing.folder_case import FolderTestCase
