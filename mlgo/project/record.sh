@@ -249,7 +249,7 @@ case " $* " in *' -r '* | *' --relocatable '* | *' -Wl,-r '*) MLGO_CONFIG= ;; es
 # A source that is read from the standard input is kept for a second compiler.
 input=
 case "$tool $* " in
-ld' '* | ar' '* | *' -E '*) ;;
+ld' '* | ar' '*) ;;
 *' - '* | *' /dev/stdin '* | *' /dev/fd/0 '*) input=$(mktemp) && cat >"$input" ;;
 esac
 rewind() {
@@ -313,9 +313,9 @@ esac
 is_made=
 if [ $code -ne 0 ] && [ -z "$question" ]; then
     case "$tool $* " in
-    ld' '* | ar' '* | *' -E '*) ;;
+    ld' '* | ar' '*) ;;
     *' -c '* | *' -o '*) is_made=yes ;;
-    *' -S '* | *' -M '* | *' -MM '* | *' -fsyntax-only '*) ;;
+    *' -E '* | *' -S '* | *' -M '* | *' -MM '* | *' -fsyntax-only '*) ;;
     *.[cCoa]' '* | *.c[cpx+]*' '*) is_made=yes ;;
     esac
 fi

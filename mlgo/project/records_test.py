@@ -206,6 +206,11 @@ class RecordsTest(ProjectCase):
 
     def test_a_program_without_a_name_is_made_by_the_machines_compiler_too(self):
         self.assertEqual(self.run_tool("gcc", "--fail", "a.c")[0].splitlines()[-1], "gcc: --fail a.c")
+        # nvcc preprocesses by clang what refuses its version.
+        self.assertEqual(
+            self.run_tool("gcc", "--fail", "-E", "a.c", "-o", "a.i")[0].splitlines()[-1], "gcc: --fail -E a.c -o a.i"
+        )
+        self.run_tool("gcc", "--fail", "-E", "a.c", code=3)
         self.run_tool("gcc", "--fail", "-fsyntax-only", "a.c", code=3)
         self.run_tool("gcc", "--fail", code=3)
 
@@ -272,6 +277,8 @@ class RecordsTest(ProjectCase):
             self.assertEqual(said, ["clang: int i;", "clang: int i;", f"clang: {' '.join(words)}"])
             said = self.run_tool("gcc", "-fcall-used-rax", *words, stdin=source)[0].splitlines()
             self.assertEqual(said, ["clang: int i;", "gcc: int i;", "gcc: int i;"])
+        said = self.run_tool("gcc", "-fcall-used-rax", "-E", "-", "-o", "a.i", stdin=source)[0].splitlines()
+        self.assertEqual(said, ["clang: int i;", "gcc: int i;", "gcc: int i;"])
 
     def test_the_compiler_that_the_build_named_takes_the_place_of_cc(self):
         self.program("machine/gcc-9", OTHER)
