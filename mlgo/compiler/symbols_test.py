@@ -53,7 +53,7 @@ class SymbolsTest(FolderCase):
             "sed s/_Z1a/$(head -c 70000 /dev/zero | tr '\\0' x)/",
         ):
             with self.subTest(script):
-                self.assertEqual(demangled(self._program(script), names), dict(zip(names, names)))
+                self.assertEqual(demangled(self.script("filt", script), names), dict(zip(names, names)))
 
     def test_a_program_that_does_something_else_is_refused(self):
         for script, wrong in (("cat; echo more", "gave 3 lines for 2 names"), ("exit 3", "cannot be used: .*status 3")):
