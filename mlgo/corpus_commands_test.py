@@ -147,7 +147,7 @@ class MakeCorpusTest(CommandCase):
             make_corpus, ("--input_dir", self.input, *out, "--default_args=-O2 -mllvm"), "-mllvm lacks its argument"
         )
         corpus = self.corpus("corpus", 2)
-        flags = ("--input_dir", corpus, "--output_dir", self.root / "corpus/../corpus")
+        flags = ("--input_dir", corpus, "--output_dir", self.folder / "corpus/../corpus")
         self.refused(make_corpus, flags, "is the input, whose commands would be lost")
         self.assertTrue((corpus / "d0/m0.cmd").exists())
         for name in ("a/x y.o.bc", "b.bc"):

@@ -73,7 +73,7 @@ class EstimatedCodeTest(FolderCase):
     @mock.patch.object(process, "_MOST_OUTPUT_BYTES", 1 << 20)
     def test_bitcode_whose_text_fills_the_memory(self):
         estimated = self.estimated("Function: f")
-        self.opt.write_text("#!/bin/sh\nexec yes\n", encoding="utf-8")
+        self.script("opt", "exec yes")
         with self.assertRaisesRegex(RunError, "does not work on optimised bitcode of m: it writes more than 1,048,576"):
             estimated(b"BC", "m")
 
