@@ -100,6 +100,7 @@ class RecordsTest(ProjectCase):
             ("gcc", "-print-sysroot", {"MLGO_CC": ""}, "clang: -print-sysroot"),
             # A pipe cannot be read twice.
             ("gcc", "-x c /dev/fd/63 -c", {}, "gcc: -x c /dev/fd/63 -c"),
+            ("gcc", "-S a.c -o /dev/stdout", {}, "gcc: -S a.c -o /dev/stdout"),
             # OpenMP without its library is for the machine's compiler.
             ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes"}, "gcc: -fopenmp -c a.c"),
             ("gcc", "-fopenmp -c a.c", {"MLGO_NO_OPENMP": "yes", "MLGO_CC": ""}, "clang: -fopenmp -c a.c"),
@@ -128,7 +129,7 @@ class RecordsTest(ProjectCase):
         self.run_tool("gcc", "-fopenmp", "-c", "a.c", "--fail-too", code=3, MLGO_NO_OPENMP="yes")
         # The compilers below record.sh are no records.
         self.assertEqual([record.tool for record in self.read()].count("clang++"), 4)
-        self.assertEqual([record.by for record in self.read()].count("other"), 8)
+        self.assertEqual([record.by for record in self.read()].count("other"), 9)
         self.assertNotIn("ar", [record.tool for record in self.read()])
 
     def test_folders_of_libraries_as_gcc_prints_them(self):
