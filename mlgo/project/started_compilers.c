@@ -93,8 +93,8 @@ static int startsCompilers(const char *Base) {
 // Builds that compare what their compilers read with a list of files: they
 // start as without `mlgo`.
 static int isHermetic(const char *Base) {
-  static const char *const Names[] = {"bazel", "bazelisk",  "buck2",
-                                      "nix",   "nix-build", "tup", NULL};
+  static const char *const Names[] = {"bazel",     "bazelisk", "buck2", "nix",
+                                      "nix-build", "tup",      NULL};
   return isOneOf(Base, Names);
 }
 
@@ -168,8 +168,8 @@ static void restore(char *const *Variables, char **Next, char *Search,
     } else if (beginsWith(*Variable, "LD_PRELOAD=") ||
                strstr(*Variable, "/lib/mlgo/record/")) {
       char Was[ASKED_SIZE];
-      snprintf(Was, ASKED_SIZE, "MLGO_WAS_%.*s",
-               (int)strcspn(*Variable, "="), *Variable);
+      snprintf(Was, ASKED_SIZE, "MLGO_WAS_%.*s", (int)strcspn(*Variable, "="),
+               *Variable);
       if (valueOf(Variables, Was))
         *Next++ = (char *)valueOf(Variables, Was);
     } else
