@@ -267,8 +267,8 @@ case " $* " in
 *' -dumpmachine '* | *-print-multiarch' '* | *-print-multi-os-directory' '*) for_other=${other:+other} ;;
 *' -dumpfullversion '* | *' -dumpspecs '* | *-print-sysroot* | *' --help='* | *' --target-help '*) for_other=${other:+other} ;;
 # What is read from a pipe of the shell, <(...), is there once, for the compiler that takes all that the build has; and
-# clang writes nothing to /dev/stdout where that is a file.
-*' /dev/fd/'[1-9]* | *' /dev/stdout '*) for_other=${other:+other} ;;
+# where /dev/stdout is a file, root's clang replaces the link itself, and nothing is written.
+*' /dev/fd/'[1-9]* | *' /dev/stdout '* | *' /dev/stderr '*) for_other=${other:+other} ;;
 esac
 # CMake asks gcc so for the C++20 modules of a source, in a folder that was configured with it.
 case " $* " in *' -E '*-fdeps-format=* | *-fdeps-format=*' -E '*) for_other=${other:+other} ;; esac
