@@ -84,7 +84,3 @@ class BlobCacheTest(unittest.TestCase):
                 with self.cache(capacity_bytes=400) as last:
                     new = last.path(digest_of(b"new"), [b"new"])
                     self.assertEqual(self.names(), [new.name])
-
-
-if __name__ == "__main__":
-    unittest.main()

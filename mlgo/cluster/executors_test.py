@@ -17,7 +17,3 @@ class ExecutorsTest(unittest.TestCase):
         with mock.patch.dict(sys.modules, {"mlgo.cluster.ray_executor": None}):
             with self.assertRaisesRegex(RunError, message):
                 ray_executor()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tarfile
 import textwrap
-import unittest
 from unittest import mock
 
 import numpy as np
@@ -194,7 +193,3 @@ class NodeTest(ScratchTestCase):
             names = archive.getnames()
         self.assertIn("_main/mlgo/compiler/compile.py", names)
         self.assertEqual([name for name in names if name.endswith("_test.py")], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

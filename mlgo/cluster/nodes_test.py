@@ -60,7 +60,3 @@ class NodesTest(unittest.TestCase):
             for _ in range(number + 1):
                 self.nodes.count(str(number), None)
         self.assertEqual(self.nodes.describe(), "153 compiles on 17 nodes, 1 to 17 on each")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import pathlib
-import unittest
 
 from mlgo.project.answer import KEEP
 from mlgo.project.build import Build, built_name, choose, linked_inputs, members_of, own_libraries, programs_of
@@ -259,7 +258,3 @@ class BuildTest(ProjectCase):
         units = [dataclasses.replace(unit, words=tuple(text.split())) for unit, text in zip(units, words)]
         link = self.linked(*(f"u{place}.o" for place in range(len(words))))
         self.assertEqual(Parts(Build([*units, link]), link).unoptimized(), 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

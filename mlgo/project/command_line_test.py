@@ -117,7 +117,3 @@ class CommandLineTest(unittest.TestCase):
 
     def test_a_script_is_no_source(self):
         self.assertEqual(self.link("a.o -Wl,--version-script,x.map -T x.c -o a").sources, ())
-
-
-if __name__ == "__main__":
-    unittest.main()

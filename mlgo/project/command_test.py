@@ -8,7 +8,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import unittest
 from unittest import mock
 
 from mlgo.project import command
@@ -91,7 +90,3 @@ class CommandTest(ProjectCase):
         )
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"\Aerror: .*mlgo\.py: has no lib/mlgo beside its folder")
-
-
-if __name__ == "__main__":
-    unittest.main()

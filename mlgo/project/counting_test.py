@@ -4,7 +4,6 @@ import hashlib
 import os
 import pathlib
 import tracemalloc
-import unittest
 from unittest import mock
 
 from mlgo.project import goal
@@ -222,7 +221,3 @@ class CountingTest(ProjectCase):
 
     def test_a_file_of_cachegrind(self):
         self.assertEqual(cachegrind_counts("events: Ir Dr\nfn=x\n1 2 3\nsummary: 70 20\n"), {"Ir": 70, "Dr": 20})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """Files of executed costs: what they say, and how a program's functions are summed."""
 
-import unittest
-
 from mlgo.project.compiling import Compiled
 from mlgo.project.estimate import Estimate, FunctionCost, read_costs
 from mlgo.project.testing.project_case import ProjectCase
@@ -103,7 +101,3 @@ class EstimateTest(ProjectCase):
     def test_nothing_to_sum(self):
         with self.assertRaisesRegex(RunError, "found no function of the program"):
             self.figures("")
-
-
-if __name__ == "__main__":
-    unittest.main()

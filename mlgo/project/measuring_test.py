@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import pathlib
-import unittest
 
 from mlgo.project import answer, artefact, goal, page, recorded
 from mlgo.project.build import Program
@@ -336,7 +335,3 @@ class ResultTest(ProjectCase):
         os.mkfifo(pipe)
         for path in (pipe, "/dev/zero", "a\0b", self.folder):
             self.assertIsNone(digest_of(path), path)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -66,7 +66,3 @@ class OldPythonTest(unittest.TestCase):
         for name, tree in self.modules.items():
             text = ast.unparse(tree)
             self.assertEqual([word for word in newer if word in text], [], name)
-
-
-if __name__ == "__main__":
-    unittest.main()

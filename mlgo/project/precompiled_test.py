@@ -1,7 +1,5 @@
 """Units that read precompiled headers, as CMake, meson, qmake and Makefiles write them."""
 
-import unittest
-
 from mlgo.project.command_line import Header
 from mlgo.project.compiler import Compiler
 from mlgo.project.compiling import Units
@@ -108,7 +106,3 @@ class PrecompilerTest(ProjectCase):
         header, refused, unit = self.compile("a.c", "-flag=unit")
         self.assertIn("-include-pch", refused)
         self.assertIn(" a.c -include /x.h -c ", unit)
-
-
-if __name__ == "__main__":
-    unittest.main()

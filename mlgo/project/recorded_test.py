@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import unittest
 from typing import Any
 
 from mlgo.project.command_line import Compile, Link
@@ -120,7 +119,3 @@ class StatedBuildTest(ProjectCase):
         self.database.write_text("{}")
         with self.assertRaisesRegex(RunError, "is not a list of commands"):
             commands_of(self.database, [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import os
 import pathlib
 import subprocess
-import unittest
 from unittest import mock
 
 from mlgo.project.compiler import Compiler
@@ -158,7 +157,3 @@ class RecordingTest(ProjectCase):
         self.assertEqual(run_build(["sh", "-c", "kill -TERM $$"], environment)[0], 143)
         with self.assertRaisesRegex(RunError, "absent command'?: cannot be started: No such file"):
             run_build([str(self.folder / "absent command")], environment)
-
-
-if __name__ == "__main__":
-    unittest.main()

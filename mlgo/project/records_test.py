@@ -3,7 +3,6 @@
 import os
 import pathlib
 import subprocess
-import unittest
 
 from mlgo.project.command_line import Compile, understand
 from mlgo.project.recording import read_records
@@ -410,7 +409,3 @@ class RecordsTest(ProjectCase):
         self.assertTrue(os.path.exists("/dev/full"))
         said, _ = self.run_tool("gcc", "-c", MLGO_RECORD="/dev/full/absent")
         self.assertEqual(said, "clang: -c\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

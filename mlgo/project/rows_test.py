@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import pathlib
-import unittest
 
 from mlgo.project.build import Program
 from mlgo.project.command_line import Compile, Link
@@ -246,7 +245,3 @@ class MeasuringRowsTest(ProjectCase):
         (self.folder / "built").unlink()
         with self.assertRaisesRegex(RunError, "built: is not there, and cannot be linked again: linking: unknown"):
             self.measure(1.0, is_broken=True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import unittest
 from contextlib import redirect_stderr, redirect_stdout
 
 from mlgo.project.scan_modules import main, rules
@@ -76,7 +75,3 @@ class ScanModulesTest(ProjectCase):
         with redirect_stderr(io.StringIO()) as said:
             self.assertEqual(main(["-format=p1689"]), 2)
         self.assertIn("has no command. Write it behind --", said.getvalue())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -26,7 +26,3 @@ class SizeTest(unittest.TestCase):
         whole = elf((0, 0, 0, b""), (_RELA, _ALLOC, 99, b""), kind=2)
         for content in (b"", b"text", whole, whole[:-1], whole[:40]):
             self.assertEqual(without_removed_tables(content), content)
-
-
-if __name__ == "__main__":
-    unittest.main()

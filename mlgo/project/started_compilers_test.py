@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import unittest
 
 from mlgo.project.compiler import Compiler
 from mlgo.project.recording import make_links
@@ -123,7 +122,3 @@ class StartedCompilersTest(ProjectCase):
     def test_one_that_is_absent(self):
         with self.assertRaises(subprocess.CalledProcessError):
             self.run_command("env", str(self.folder / "absent/gcc"))
-
-
-if __name__ == "__main__":
-    unittest.main()

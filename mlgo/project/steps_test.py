@@ -39,7 +39,3 @@ class StepsTest(unittest.TestCase):
         for now[0] in (101.0, 109.9, 110.0, 115.0, 119.9, 121.0):
             progress.at(f"at {now[0]}")
         self.assertEqual(said, ["at 110.0", "at 121.0"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -108,7 +108,3 @@ class TuningTest(unittest.TestCase):
         sizes = {(name, number): 1000 - number for name in "abcdef" for number in (1, 2)}
         tuned = self.tune(FakeSearch(self.folder, sizes), 12.5, jobs=3)
         self.assertEqual((tuned.found, tuned.searched), (6, 6))
-
-
-if __name__ == "__main__":
-    unittest.main()
