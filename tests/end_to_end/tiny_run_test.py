@@ -105,8 +105,9 @@ class OtherProblemsTest(unittest.TestCase):
     def test_priority(self):
         said = self.run_command("train_regalloc", "", "--problem=regalloc_priority")
         self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* functions in \d+ modules")
-        # As below: with another LLVM four modules may teach nothing.
-        self.assertRegex(said, " --priority_policy=|found nothing to install that is better than the compiler")
+        # With LLVM 23 the weights that were chosen are those that it started from.
+        is_start = "\nNo better than what it started from: it is the same" in said
+        self.assertIn("found nothing to install that is better" if is_start else " --priority_policy=", said)
 
     def test_inlining_by_evolution_strategies(self):
         said = self.run_command(
